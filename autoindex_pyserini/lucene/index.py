@@ -1,0 +1,205 @@
+"""Build a Lucene index from a stream of represented documents, and lose none.
+
+Anserini's ``SimpleIndexer`` reports a document that it could not index only in a count, so the counts are
+compared after every batch and once more against the finished index.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from autoindex_pyserini.errors import IndexDirectoryError, IndexLossError
+from autoindex_pyserini.lucene.analyzers import analyzer_config
+from autoindex_pyserini.lucene.ids import passage_ids
+from autoindex_pyserini.lucene.java import heap_mb, jvm_config
+from autoindex_pyserini.lucene.jvm import java_class, java_error
+from autoindex_pyserini.resources import data_dir
+from autoindex_pyserini.types import Passage, Represented
+
+
+class IndexOptions(msgspec.Struct, frozen=True):
+    """What the index keeps beyond the inverted lists of ``contents``.
+
+    Attributes:
+        analyzer: a name from ``java_config/analyzers.toml``.
+        fields: names of further fields to index.
+        threads: threads that write.
+        store_raw: keep each passage's JSON, so that `LuceneSearcher.doc(id).raw()` gives it.
+        store_docvectors: keep term vectors (relevance feedback reads them).
+        store_positions: keep positions (phrase queries read them).
+        optimize: merge into one segment at the end.
+    """
+
+    analyzer: str = "english"
+    fields: tuple[str, ...] = ()
+    threads: int = 1
+    store_raw: bool = False
+    store_docvectors: bool = False
+    store_positions: bool = False
+    optimize: bool = False
+
+
+class IndexCounts(msgspec.Struct, frozen=True):
+    """What a finished index holds.
+
+    Attributes:
+        documents: documents of the collection.
+        passages: passages, each one Lucene document.
+        size_bytes: size of the directory's files, in bytes.
+    """
+
+    documents: int
+    passages: int
+    size_bytes: int
+
+
+class IndexBuilder:
+    """Writes one index into a directory that must not exist yet.
+
+    Use as a context manager. Leaving it normally verifies the index; leaving it by an exception, or failing
+    the verification, removes the directory.
+    """
+
+    def __init__(self, directory: Path, options: IndexOptions) -> None:
+        """Open the writer.
+
+        Raises:
+            IndexDirectoryError: the directory exists.
+        """
+        if directory.exists():
+            raise IndexDirectoryError(f"{directory} exists already; give a directory that does not exist")
+        self.directory = directory
+        self._options = options
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        self._indexer = java_class("io.anserini.index.SimpleIndexer")(self._args())
+        self._documents = 0
+        self._passages = 0
+        self.counts: IndexCounts | None = None
+
+    def _args(self) -> list[str]:
+        options = self._options
+        buffer_mb = int(heap_mb(jvm_config()) * _index_defaults()["buffer_share"])
+        flags = {
+            "-storeRaw": options.store_raw,
+            "-storeDocvectors": options.store_docvectors,
+            "-storePositions": options.store_positions,
+        }
+        return [
+            *("-index", str(self.directory), "-collection", "JsonCollection", "-input", "-", "-quiet"),
+            *("-threads", str(options.threads), "-memoryBuffer", str(buffer_mb)),
+            *analyzer_config(options.analyzer).arguments(),
+            *(flag for flag, wanted in flags.items() if wanted),
+            *(("-fields", *options.fields) if options.fields else ()),
+        ]
+
+    def add(self, batch: Iterable[Represented]) -> None:
+        """Index a batch of documents.
+
+        Raises:
+            IndexLossError: Lucene took fewer passages than it was given.
+        """
+        lines = []
+        documents = 0
+        encode = msgspec.json.encode
+        for represented in batch:
+            documents += 1
+            passages = represented.passages
+            ids = passage_ids(represented.docid, len(passages))
+            lines += [encode(_json(id, passage)).decode() for id, passage in zip(ids, passages, strict=True)]
+        if not lines:
+            return
+        added = self._indexer.addRawDocuments(lines)
+        if added != len(lines):
+            raise IndexLossError(
+                f"Lucene took {added} of {len(lines)} passages (near document {self._documents}); "
+                "nothing is published"
+            )
+        self._documents += documents
+        self._passages += len(lines)
+
+    def _close(self) -> None:
+        indexer, self._indexer = self._indexer, None
+        if indexer is not None:
+            indexer.close(self._options.optimize)
+
+    def _finish(self) -> None:
+        self._close()
+        found = count_passages(self.directory)
+        if found != self._passages:
+            raise IndexLossError(
+                f"{self.directory} holds {found} passages, {self._passages} were sent; nothing is published"
+            )
+        self.counts = IndexCounts(self._documents, self._passages, directory_size(self.directory))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish()
+            else:
+                self._close()
+        except BaseException:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise
+        if kind is not None:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _json(id: str, passage: Passage) -> dict[str, str]:
+    """One line of Pyserini's JsonCollection."""
+    fields: Mapping[str, str] = passage.fields
+    return {"id": id, "contents": passage.contents, **fields} if fields else {"id": id, "contents": passage.contents}
+
+
+def _index_defaults() -> dict[str, float]:
+    path = data_dir("java_config") / "index.toml"
+    return msgspec.toml.decode(path.read_bytes(), type=dict[str, float])
+
+
+def count_passages(directory: Path) -> int:
+    """The number of live Lucene documents in an index.
+
+    Raises:
+        IndexDirectoryError: the directory holds no index that this Lucene can open.
+    """
+    reader = open_reader(directory)
+    try:
+        return int(reader.numDocs())
+    finally:
+        reader.close()
+
+
+def open_reader(directory: Path) -> Any:
+    """A new ``org.apache.lucene.index.DirectoryReader``; the caller closes it.
+
+    Raises:
+        IndexDirectoryError: the directory is missing, or holds no index that this Lucene can open.
+    """
+    if not directory.is_dir():
+        raise IndexDirectoryError(f"{directory} is not a directory; give the directory of a Lucene index")
+    path = java_class("java.nio.file.Paths").get(str(directory))
+    store = java_class("org.apache.lucene.store.FSDirectory").open(path)
+    readers = java_class("org.apache.lucene.index.DirectoryReader")
+    if not readers.indexExists(store):
+        raise IndexDirectoryError(f"{directory} holds no Lucene index; build one with `autoindex index`")
+    import jnius
+
+    try:
+        return readers.open(store)
+    except jnius.JavaException as error:
+        raise IndexDirectoryError(f"{directory}: {java_error(error)}") from error
+
+
+def directory_size(directory: Path) -> int:
+    """The size of a directory's files, in bytes."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())

@@ -1,0 +1,145 @@
+"""Search with MaxP: a document scores as its best passage.
+
+The ranking is exact. Ever more passages are fetched until as many distinct documents as asked for are known
+and no further passage could tie with the last of them, or until there are no more hits; a fixed number of
+passages would return fewer documents where documents have many passages. How many passages a query needed is
+where the next one starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from autoindex_pyserini.errors import AutoIndexError
+from autoindex_pyserini.lucene.analyzers import analyzer_config
+from autoindex_pyserini.lucene.ids import decode
+from autoindex_pyserini.lucene.index import open_reader
+from autoindex_pyserini.lucene.jvm import java_class, java_error
+from autoindex_pyserini.lucene.top_passages import TopPassages
+from autoindex_pyserini.settings import Retriever
+from autoindex_pyserini.types import Hit, Run, Topic
+
+CONTENTS = "contents"
+MAX_CLAUSES = 1 << 16
+"""Most distinct terms of one query; Lucene's own default of 1,024 fails on long queries."""
+
+
+class SearchFailedError(AutoIndexError):
+    """Lucene could not run a query; names the qid. The other queries' rankings are kept.
+
+    Attributes:
+        failures: qid -> Lucene's message.
+        run: the rankings of all queries, empty for those that failed.
+    """
+
+    def __init__(self, failures: dict[str, str], run: Run) -> None:
+        first, message = next(iter(failures.items()))
+        super().__init__(f"{len(failures)} of {len(run.rankings)} queries failed; query {first!r}: {message}")
+        self.failures = failures
+        self.run = run
+
+
+class Searcher:
+    """BM25 over one index. A context manager; may be used from several threads.
+
+    Args:
+        directory: a Lucene index with the fields ``id`` and ``contents``.
+        retriever: k1, b, analyzer and depth.
+        threads: queries searched at once.
+
+    Raises:
+        IndexDirectoryError: the directory holds no index.
+    """
+
+    def __init__(self, directory: Path, retriever: Retriever, *, threads: int = 1) -> None:
+        self._reader = open_reader(directory)
+        searchers = java_class("org.apache.lucene.search.IndexSearcher")
+        searchers.setMaxClauseCount(MAX_CLAUSES)
+        self._searcher = searchers(self._reader.getContext())
+        similarity = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+        self._searcher.setSimilarity(similarity(retriever.k1, retriever.b))
+        self._analyzer = analyzer_config(retriever.analyzer).analyzer()
+        self._queries = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self._top = TopPassages()
+        self._depth = retriever.depth
+        self._page = retriever.depth + 1
+        self._threads = threads
+        self.passages = int(self._reader.numDocs())
+
+    def search(
+        self, topics: Sequence[Topic], *, name: str = "autoindex", progress: Callable[[int], None] | None = None
+    ) -> Run:
+        """Rank the best `depth` documents for every topic.
+
+        Args:
+            topics: the queries; qids are distinct.
+            name: the run's tag.
+            progress: called with the number of queries finished since the last call.
+
+        Returns:
+            hits by (-score, docid). A query without a term in the index has none.
+
+        Raises:
+            SearchFailedError: some queries failed; carries the run of all others.
+        """
+        failures: dict[str, str] = {}
+
+        def one(topic: Topic) -> list[Hit]:
+            import jnius
+
+            try:
+                hits = self._rank(topic.text)
+            except jnius.JavaException as error:
+                failures[topic.qid] = java_error(error)
+                hits = []
+            if progress:
+                progress(1)
+            return hits
+
+        if self._threads == 1:
+            rankings = {topic.qid: one(topic) for topic in topics}
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                ranked = pool.map(one, topics)
+                rankings = {topic.qid: hits for topic, hits in zip(topics, ranked, strict=True)}
+        run = Run(name, rankings)
+        if failures:
+            raise SearchFailedError(failures, run)
+        return run
+
+    def _rank(self, text: str) -> list[Hit]:
+        query = self._queries.buildQuery(CONTENTS, self._analyzer, text)
+        page = self._page
+        while True:
+            passages = self._top.fetch(self._searcher, query, page)
+            best: dict[str, float] = {}
+            for passage_id, score in passages:
+                best.setdefault(decode(passage_id), score)
+            ranking = sorted(best.items(), key=_by_score_then_docid)[: self._depth]
+            if len(passages) < page:
+                break
+            if len(ranking) == self._depth and passages[-1][1] < ranking[-1][1]:
+                break
+            page *= 2
+        self._page = max(self._page, page)
+        return [Hit(docid, score) for docid, score in ranking]
+
+    def close(self) -> None:
+        """Release the index's files."""
+        self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _by_score_then_docid(pair: tuple[str, float]) -> tuple[float, str]:
+    return -pair[1], pair[0]
