@@ -50,6 +50,8 @@ path = getattr(sys, "_base_executable", None) or sys.executable
 sys.stdout.write("%d.%d.%d %s %s\n" % (v[0], v[1], v[2], verdict, os.path.realpath(path)))
 '
 
+# Where a Python may be although the PATH does not say so. The tests set this, to see a machine without any.
+system_folders=${SETUP_SYSTEM_FOLDERS-/usr/local/bin /usr/bin /opt/homebrew/bin}
 seen=""  # one line for each interpreter looked at, for the message when none will do
 any=""   # some Python, however old, with pip: it can still run uv
 bare=""  # a fitting Python without venv and pip, as Debian ships it: usable where there is a uv
@@ -108,27 +110,46 @@ on_path() {
     return 1
 }
 
+pyenv_roots() { # one a line; its shims may be on the PATH where itself is not
+    printf '%s\n' "${PYENV_ROOT:-}" "$HOME/.pyenv"
+    pyenv root 2>/dev/null || true
+    printf '%s\n' "$PATH" | tr : '\n' | sed -n 's|/shims/*$||p'
+}
+
 in_usual_places() {
-    # pyenv's versions, even where its default is older or pyenv is not on the PATH; then the rest.
-    pyenv_root=${PYENV_ROOT:-$(pyenv root 2>/dev/null || true)}
+    # pyenv's versions, even where its default is older; then what uv, asdf, mise and installers leave.
+    roots=$(pyenv_roots)
     for minor in 12 13 14; do
+        old_ifs=$IFS
+        IFS='
+'
+        for root in $roots; do
+            IFS=$old_ifs
+            for file in "$root/versions/3.$minor."*/bin/python; do
+                consider "$file" && return 0
+            done
+        done
+        IFS=$old_ifs
         for file in \
-            "${pyenv_root:-/nowhere}/versions/3.$minor."*/bin/python \
-            "$HOME/.pyenv/versions/3.$minor."*/bin/python \
             "${UV_PYTHON_INSTALL_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/uv/python}/cpython-3.$minor."*/bin/python3 \
-            "$HOME/.local/bin/python3.$minor" "/usr/local/bin/python3.$minor" "/usr/bin/python3.$minor" \
-            "/opt/homebrew/bin/python3.$minor" \
+            "$HOME/.asdf/installs/python/3.$minor."*/bin/python \
+            "$HOME/.local/share/mise/installs/python/3.$minor."*/bin/python \
+            "$HOME/.local/bin/python3.$minor" \
             "/Library/Frameworks/Python.framework/Versions/3.$minor/bin/python3"; do
             consider "$file" && return 0
+        done
+        for folder in $system_folders; do
+            consider "$folder/python3.$minor" && return 0
         done
     done
     return 1
 }
 
 working_uv() { # the first uv that runs; a shim may not
+    folders=$PATH:$HOME/.local/bin:$HOME/.cargo/bin
     old_ifs=$IFS
     IFS=:
-    for folder in $PATH:$HOME/.local/bin:$HOME/.cargo/bin; do
+    for folder in $folders; do
         IFS=$old_ifs
         if [ -x "$folder/uv" ] && "$folder/uv" --version >/dev/null 2>&1 </dev/null; then
             printf '%s\n' "$folder/uv"
@@ -200,9 +221,10 @@ download_python() {
     say "set-up: no Python $wanted found here; asking uv for one."
     if [ -z "$uv" ]; then
         # Throwaway, inside .venv so that whatever happens it goes with it.
-        "$any" -m venv "$venv/uv-only" >&2 && need_pip "$venv/uv-only" &&
-            locked_pip "$venv/uv-only" -r requirements/uv.txt >&2 ||
+        if ! { "$any" -m venv "$venv/uv-only" >&2 && need_pip "$venv/uv-only" &&
+            locked_pip "$venv/uv-only" -r requirements/uv.txt >&2; }; then
             no_python "uv, which could fetch one, could not be installed with $any."
+        fi
         uv=$here/$venv/uv-only/bin/uv
     fi
     "$uv" python install 3.12 >&2 || no_python "uv could not fetch one (its message is above)."
