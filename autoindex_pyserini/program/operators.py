@@ -13,55 +13,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
+from autoindex_pyserini.program.contract import CorpusStatistics, RawDocument
 from autoindex_pyserini.types import Passage as Passage  # programs import it from here
-
-
-class RawDocument(Protocol):
-    """What a program sees of a document: everything but its docid."""
-
-    @property
-    def title(self) -> str:
-        """The title; may be empty."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The text; may be empty."""
-        ...
-
-    @property
-    def fields(self) -> Mapping[str, str]:
-        """Every other natural field, by name."""
-        ...
-
-
-class CorpusStatistics(Protocol):
-    """Statistics of the raw collection, counted with the retriever's own analyzer."""
-
-    @property
-    def num_docs(self) -> int:
-        """Documents in the collection."""
-        ...
-
-    def df(self, term: str) -> int:
-        """Documents that contain the word; 0 for a stop word or an unknown one."""
-        ...
-
-
-class Changed:
-    """A document with another title or text, for programs that wrap another program."""
-
-    __slots__ = ("fields", "text", "title")
-
-    def __init__(self, title: str, text: str, fields: Mapping[str, str]) -> None:
-        """Take the parts as they are."""
-        self.title = title
-        self.text = text
-        self.fields = fields
-
 
 # Whole documents.
 
@@ -80,22 +35,25 @@ def fields_text(doc: RawDocument, prefix: str = "") -> str:
     return join(*(doc.fields[name] for name in sorted(doc.fields) if name.startswith(prefix)))
 
 
-def changed(doc: RawDocument, *, title: str | None = None, text: str | None = None) -> Changed:
-    """Return the document with another title or text; its fields stay."""
-    return Changed(doc.title if title is None else title, doc.text if text is None else text, doc.fields)
+def changed(doc: RawDocument, *, title: str | None = None, text: str | None = None) -> RawDocument:
+    """Return the document with another title or text, for programs that wrap another; its fields stay."""
+    title = doc.title if title is None else title
+    text = doc.text if text is None else text
+    return RawDocument(title=title, text=text, fields=doc.fields)
 
 
-def distinct(contents: Iterable[str]) -> Iterator[str]:
-    """Yield the contents that are neither blank nor equal to an earlier one, in order.
+def distinct(passages: Iterable[str | Passage]) -> Iterator[str | Passage]:
+    """Yield the passages that are neither blank nor equal to an earlier one, in order.
 
     Two passages with the same words would only make the index larger: white space is not compared.
     """
-    seen: set[str] = set()
-    for content in contents:
-        key = " ".join(content.split())
-        if key and key not in seen:
+    seen: set[tuple[str, ...]] = set()
+    for passage in passages:
+        contents, fields = (passage, {}) if isinstance(passage, str) else (passage.contents, passage.fields)
+        key = (" ".join(contents.split()), *(part for item in sorted(fields.items()) for part in item))
+        if key[0] and key not in seen:
             seen.add(key)
-            yield content
+            yield passage
 
 
 # Joining and cutting.
@@ -312,7 +270,7 @@ def _without_latex(text: str) -> tuple[str, int]:
 
 
 def count_latex(text: str) -> int:
-    r"""Return how many LaTeX spans the text has: `$...$`, `$$...$$`, `\(...\)`, `\[...\]` and environments."""
+    r"""Return how many LaTeX spans the text has: `$...$`, `$$...$$`, `\(...\)`, `\[...\]`, environments."""
     return _without_latex(text)[1]
 
 
