@@ -1,0 +1,7 @@
+"""How good a run is: measures, comparison, acceptance. The only room that imports ir_measures."""
+
+from autoindex_pyserini.evaluation.acceptance import accepts
+from autoindex_pyserini.evaluation.comparison import Comparison, QueryChange, compare
+from autoindex_pyserini.evaluation.measures import check_measures, evaluate
+
+__all__ = ["Comparison", "QueryChange", "accepts", "check_measures", "compare", "evaluate"]
