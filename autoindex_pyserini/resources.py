@@ -1,7 +1,8 @@
-"""Where the data files are: shipped inside the wheel, or beside the package in a clone."""
+"""Where files are: data shipped with the package or beside it in a clone, and the user's cache."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from autoindex_pyserini.errors import EnvironmentProblemError
@@ -28,3 +29,16 @@ def data_dir(name: str) -> Path:
         f"the data folder '{name}' is missing: looked for {places[0]} and {places[1]}; "
         "reinstall autoindex_pyserini"
     )
+
+
+def cache_dir() -> Path:
+    """Where things that can be made again are kept: ``AUTOINDEX_CACHE``, or the user's cache folder.
+
+    The folder need not exist yet.
+    """
+    chosen = os.environ.get("AUTOINDEX_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs  # not needed by most commands
+
+    return Path(platformdirs.user_cache_dir("autoindex-pyserini", appauthor=False))

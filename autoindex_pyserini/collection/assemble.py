@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -156,12 +156,9 @@ class _Scan:
 
     def hash_split(self, split: Split) -> None:
         """Put a split into the fingerprint, independent of the order of topics and judgments."""
-        content = [split.name, [[t.qid, t.text, sorted(split.qrels[t.qid].items())] for t in _sorted(split.topics)]]
-        self.hasher.update(self._encode(content) + b"\n")
-
-
-def _sorted(topics: Iterable[Topic]) -> list[Topic]:
-    return sorted(topics, key=lambda topic: topic.qid)
+        topics = sorted(split.topics, key=lambda topic: topic.qid)
+        judged = [[topic.qid, topic.text, sorted(split.qrels[topic.qid].items())] for topic in topics]
+        self.hasher.update(self._encode([split.name, judged]) + b"\n")
 
 
 def _refuse_duplicates(parts: Parts, hashes: array[int]) -> None:

@@ -60,12 +60,13 @@ def _judgments(folder: Path) -> tuple[dict[str, Judgments], tuple[str, ...]]:
             f"{folder}: has no qrels.txt and no qrels/*.tsv; add judgments, one 'qid 0 docid grade' a line"
         )
     if len(files) == 1:
-        ((stem, path),) = files.items()
+        (path,) = files.values()
         return {"": read_judgments(path)}, (f"queries of {path.name} are split by hash: there is no other",)
     validation = next((stem for stem in _VALIDATION_NAMES if stem in files), None)
     if "test" not in files:
         raise CollectionError(
-            f"{folder / 'qrels'}: has {', '.join(sorted(files))} but no test.tsv; name the test judgments test.tsv"
+            f"{folder / 'qrels'}: has {', '.join(sorted(files))}, but no test.tsv; "
+            "name the test judgments test.tsv"
         )
     if validation is None:
         return {"": read_judgments(files["test"])}, ("queries of the test file are split by hash",)

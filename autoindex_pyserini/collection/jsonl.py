@@ -27,7 +27,7 @@ class _PlainLine(
     docid: str
     title: str = ""
     text: str = ""
-    fields: dict[str, str] = {}  # noqa: RUF012 - msgspec gives every instance its own
+    fields: dict[str, str] = {}
 
 
 class JsonLines:
@@ -44,6 +44,7 @@ class JsonLines:
     """
 
     def __init__(self, paths: tuple[Path, ...]) -> None:
+        """Remember the files, and how large and how old they are."""
         self.paths = paths
         self._stamps = [_stamp(path) for path in paths]
 

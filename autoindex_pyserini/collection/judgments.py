@@ -11,7 +11,7 @@ from autoindex_pyserini.collection.files import text_lines
 from autoindex_pyserini.errors import CollectionError
 from autoindex_pyserini.types import Qrels
 
-_HEADER_NAMES = frozenset({"query-id", "query_id", "queryid", "qid", "query", "topic", "topic-id", "topic_id"})
+_HEADER_NAMES = frozenset({"query-id", "query_id", "queryid", "qid", "query", "topic", "topic-id"})
 
 
 class Judgments(msgspec.Struct, frozen=True):
@@ -60,7 +60,9 @@ def read_judgments(path: Path) -> Judgments:
             judged[docid] = grade
             lines[qid, docid] = number
     if not qrels:
-        raise CollectionError(f"{path}: no judgments; a line is 'qid 0 docid grade' or 'qid<TAB>docid<TAB>grade'")
+        raise CollectionError(
+            f"{path}: no judgments; a line is 'qid 0 docid grade' or 'qid<TAB>docid<TAB>grade'"
+        )
     return Judgments(path, qrels, repeated)
 
 

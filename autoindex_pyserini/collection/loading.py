@@ -42,8 +42,8 @@ def load(name_or_path: str, *, seed: int | None = None, progress: Progress | Non
     if path.exists():
         raise CollectionError(f"{path}: a file, not a folder; give the folder that holds corpus.jsonl")
     raise CollectionError(
-        f"'{name_or_path}': neither a built-in collection ({', '.join(builtin_names())}) nor an existing folder; "
-        "give one of these names, or the path of a folder with corpus.jsonl, queries.jsonl and qrels.txt"
+        f"'{name_or_path}': neither a built-in collection ({', '.join(builtin_names())}) nor an existing "
+        "folder; give such a name, or the path of a folder with corpus.jsonl, queries.jsonl and qrels.txt"
     )
 
 

@@ -26,6 +26,7 @@ class Tally:
     __slots__ = ("coerced", "mended", "nulls")
 
     def __init__(self) -> None:
+        """Start with nothing counted."""
         self.coerced = 0
         self.nulls = 0
         self.mended = 0

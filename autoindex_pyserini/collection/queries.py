@@ -40,5 +40,7 @@ def read_queries(path: Path) -> list[Topic]:
             lines[qid] = number
             topics.append(Topic(qid, (as_text(record["text"], tally) or "").strip()))
     if not topics:
-        raise CollectionError(f'{path}: no queries; every line is an object such as {{"_id": "1", "text": "..."}}')
+        raise CollectionError(
+            f'{path}: no queries; every line is an object such as {{"_id": "1", "text": "..."}}'
+        )
     return topics
