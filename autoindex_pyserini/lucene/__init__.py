@@ -1,1 +1,24 @@
-"""The fixed retriever: the JVM, Lucene indexes and search. The only room that imports jnius or pyserini."""
+"""The fixed retriever: the JVM, Lucene indexes and search. The only room that imports jnius or pyserini.
+
+Importing it starts no JVM; building or opening an index does.
+"""
+
+from autoindex_pyserini.lucene.analyzers import analyzer_config
+from autoindex_pyserini.lucene.index import IndexBuilder, IndexCounts, IndexOptions
+from autoindex_pyserini.lucene.manifest import Manifest, read_manifest, software_versions, write_manifest
+from autoindex_pyserini.lucene.search import Searcher, SearchFailedError
+from autoindex_pyserini.lucene.statistics import corpus_statistics
+
+__all__ = [
+    "IndexBuilder",
+    "IndexCounts",
+    "IndexOptions",
+    "Manifest",
+    "SearchFailedError",
+    "Searcher",
+    "analyzer_config",
+    "corpus_statistics",
+    "read_manifest",
+    "software_versions",
+    "write_manifest",
+]

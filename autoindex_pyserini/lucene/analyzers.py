@@ -52,8 +52,27 @@ def analyzer_config(name: str) -> AnalyzerConfig:
     Raises:
         InputError: there is none; the message lists the names.
     """
-    path = data_dir("java_config") / "analyzers.toml"
-    known = msgspec.toml.decode(path.read_bytes(), type=dict[str, AnalyzerConfig])
+    known = _known()
     if name not in known:
         raise InputError(f"unknown analyzer {name!r}; use one of: {', '.join(sorted(known))}")
     return known[name]
+
+
+def _known() -> dict[str, AnalyzerConfig]:
+    path = data_dir("java_config") / "analyzers.toml"
+    return msgspec.toml.decode(path.read_bytes(), type=dict[str, AnalyzerConfig])
+
+
+def unstemmed(name: str) -> str:
+    """The name of the analyzer that differs from this one by its stemmer alone.
+
+    Raises:
+        InputError: ``java_config/analyzers.toml`` has none.
+    """
+    wanted = msgspec.structs.replace(analyzer_config(name), stemmer="none")
+    if wanted.pretokenized:
+        return name
+    for other, config in _known().items():
+        if config == wanted:
+            return other
+    raise InputError(f"no analyzer like {name!r} without stemming; add one to java_config/analyzers.toml")
