@@ -33,8 +33,8 @@ HARMLESS_DUNDERS = frozenset(f"__{word}__" for word in _HARMLESS)
 """Double-underscore attributes that lead nowhere; all others are refused."""
 
 _LEADING_OUT = (
-    "base", "bases", "builtins", "class", "closure", "code", "dict", "getattribute", "globals", "import", "loader",
-    "mro", "reduce", "reduce_ex", "self", "spec", "subclasses",
+    "base", "bases", "builtins", "class", "closure", "code", "dict", "getattribute", "globals", "import",
+    "loader", "mro", "reduce", "reduce_ex", "self", "spec", "subclasses",
 )  # fmt: skip
 FORBIDDEN_STRINGS = frozenset(f"__{word}__" for word in _LEADING_OUT) | {"f_back", "f_globals", "tb_frame"}
 """What `getattr` would be given to get around the rule on attributes. Other such words are just text."""

@@ -1,0 +1,168 @@
+"""The worker's life: start, confine, load, then one batch after another."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import mmap
+import os
+import signal
+import sys
+
+import msgspec
+
+from autoindex_pyserini.sandbox import confine, protocol
+from autoindex_pyserini.sandbox.harness import Harness, ProgramFailure, describe, preload
+from autoindex_pyserini.sandbox.protocol import Batch, Fault, Ready, Results, Start, Text
+from autoindex_pyserini.types import Passage
+
+
+class Channel:
+    """The worker's ends of the two pipes and the progress word."""
+
+    def __init__(self, requests: int, replies: int, progress: int) -> None:
+        self._requests = requests
+        self._replies = replies
+        self._encoder = msgspec.msgpack.Encoder()
+        self._token = bytes(protocol.TOKEN_BYTES)
+        self._sequence = 0
+        self.progress = memoryview(mmap.mmap(progress, mmap.PAGESIZE)).cast("q")
+        os.close(progress)
+
+    def receive(self) -> bytearray | None:
+        """The body of the next request; None once the host has closed the pipe."""
+        header = self._read(protocol.REQUEST_HEADER.size)
+        if header is None:
+            return None
+        self._sequence, length = protocol.REQUEST_HEADER.unpack(header)
+        return self._read(length)
+
+    def send(self, kind: int, body: object, first: int = 0, count: int = 0) -> None:
+        """Answer the last request. A reply of passages says which documents they are of."""
+        data = self._encoder.encode(body)
+        header = protocol.REPLY_HEADER.pack(self._token, kind, self._sequence, first, count, len(data))
+        left = memoryview(header + data)
+        while left:
+            left = left[os.write(self._replies, left) :]
+
+    def sign(self, token: bytes) -> None:
+        """Use this token from now on."""
+        self._token = token
+
+    def _read(self, length: int) -> bytearray | None:
+        buffer = bytearray(length)
+        left = memoryview(buffer)
+        while left:
+            got = os.readv(self._requests, [left])
+            if not got:
+                return None
+            left = left[got:]
+        return buffer
+
+
+def serve(requests: int, replies: int, progress: int, host: int) -> None:
+    """Run one program for the host until the pipe closes or the program fails.
+
+    Args:
+        requests: descriptor to read requests from.
+        replies: descriptor to write replies to.
+        progress: descriptor of the shared page that holds the progress word.
+        host: the host's process id.
+    """
+    confine.die_with(host)
+    faulthandler.enable(file=2, all_threads=False)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)  # the host asks: which line?
+    channel = Channel(requests, replies, progress)
+    body = channel.receive()
+    if body is None:
+        return
+    start = msgspec.msgpack.decode(body, type=Start)
+    del body
+    channel.sign(start.token)
+    layers = _prepare(start, channel)
+    if layers is None:
+        return
+    channel.send(protocol.READY, Ready(layers))
+    channel.progress[0] = protocol.LOADING
+    try:
+        harness = Harness(start)
+    except ProgramFailure as failure:
+        channel.send(protocol.FAULT, failure.fault)
+        return
+    del start
+    channel.progress[0] = protocol.IDLE
+    channel.send(protocol.LOADED, None)
+    gc.collect()
+    gc.freeze()
+    _answer(harness, channel)
+
+
+def _prepare(start: Start, channel: Channel) -> list[str] | None:
+    """Load the allowed modules and confine the process; None if that is impossible, and was said."""
+    try:
+        preload(start.limits.allowed_imports)
+    except Exception as error:  # any module of the user's list may fail in any way
+        channel.send(protocol.PROBLEM, f"cannot import a module of allowed_imports: {error}"[:1000])
+        return None
+    sys.path.clear()
+    if not start.confined:
+        confine.limit_resources(start.limits, max_files=64)
+        return []
+    layers = confine.apply(start.limits)
+    if "seccomp" not in layers:
+        channel.send(protocol.PROBLEM, "the kernel refused to filter system calls")
+        return None
+    return layers
+
+
+def _answer(harness: Harness, channel: Channel) -> None:
+    """Answer batches until the pipe closes or the program fails."""
+    decoder = msgspec.msgpack.Decoder(Batch)
+    while (body := channel.receive()) is not None:
+        batch = decoder.decode(body)
+        del body
+        try:
+            fault = _batch(harness, channel, batch)
+        except BaseException as error:  # sending passages that the program made large may lack memory
+            fault = Fault("crashed", f"{describe(error)}, while passages were sent", None, None)
+        if fault is not None:
+            channel.send(protocol.FAULT, fault)
+            return
+
+
+def _batch(harness: Harness, channel: Channel, batch: Batch) -> Fault | None:
+    """Run the program on a batch and send its passages, in several replies if they are many."""
+    progress = channel.progress
+    ready: list[list[Text]] = []
+    first, chars, fault = 0, 0, None
+
+    def flush() -> None:
+        results = Results(harness.mend(ready), harness.mended, harness.dropped)
+        harness.mended = harness.dropped = 0
+        channel.send(protocol.RESULTS, results, first, len(ready))
+
+    for index, document in enumerate(batch):
+        progress[0] = index
+        try:
+            passages = harness.passages(index, document)
+        except ProgramFailure as failure:
+            fault = failure.fault
+            break
+        ready.append(passages)
+        for passage in passages:
+            chars += len(passage) if type(passage) is str else _size(passage)
+        if chars > protocol.FRAME_CHARS:
+            progress[0] = protocol.IDLE
+            flush()
+            ready, first, chars = [], index + 1, 0
+    progress[0] = protocol.IDLE
+    if ready:
+        flush()
+    return fault
+
+
+def _size(passage: Text) -> int:
+    if isinstance(passage, Passage):
+        return len(passage.contents) + sum(map(len, passage.fields.values()))
+    return len(passage)
