@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from array import array
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +9,8 @@ from typing import Any
 import msgspec
 
 from autoindex_pyserini.collection.judgments import Judgments
-from autoindex_pyserini.collection.model import Collection, DocumentSource, LoadReport, Progress, Split, Tally
+from autoindex_pyserini.collection.model import Collection, DocumentSource, LoadReport, Progress, Split
+from autoindex_pyserini.collection.scan import Scan
 from autoindex_pyserini.collection.splits import (
     DEFAULT_RATIO,
     DEFAULT_SEED,
@@ -23,8 +22,6 @@ from autoindex_pyserini.collection.splits import (
 from autoindex_pyserini.errors import CollectionError
 from autoindex_pyserini.types import Qrels, Topic
 
-_PROGRESS_EVERY = 1000
-_FLUSH_BYTES = 1 << 16
 UNKNOWN_DOCUMENT = "the docid is not in the collection"
 UNKNOWN_QUERY = "the qid is not among the queries"
 ALSO_IN_TEST = "the query is in the test split too"
@@ -35,7 +32,7 @@ class Parts(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the collection's name.
-        where: the file or folder to name in messages.
+        where: the folder or other place to name in messages about queries and judgments.
         documents: the documents.
         topics: all queries.
         judgments: under ``test`` and ``validation`` where the source has splits of its own; else under
@@ -71,7 +68,7 @@ def assemble(
             document, or a split would have no query with a relevant document.
     """
     judged = {docid for each in parts.judgments.values() for pairs in each.qrels.values() for docid in pairs}
-    scan = _Scan(parts, judged, progress)
+    scan = Scan(parts.documents, judged, progress)
     counts = _Counts()
     usable = {name: _usable(each, parts, scan.unknown, counts) for name, each in parts.judgments.items()}
     if not any(usable.values()):
@@ -89,11 +86,9 @@ def assemble(
     splits = {name: _split(name, topics, qrels, sides) for name in (VALIDATION, TEST)}
     for split in splits.values():
         _require_relevant(split, parts)
-    for split in splits.values():
-        scan.hash_split(split)
     return Collection(
         name=parts.name,
-        fingerprint=scan.hasher.hexdigest(),
+        fingerprint=scan.fingerprint(tuple(splits.values())),
         num_documents=scan.documents,
         validation=splits[VALIDATION],
         report=_report(parts, scan, counts, splits),
@@ -108,75 +103,6 @@ class _Counts:
     def __init__(self) -> None:
         self.dropped: Counter[str] = Counter()
         self.unknown_queries: set[str] = set()
-
-
-class _Scan:
-    """One pass over the documents: count, unique docids, fingerprint, which judged documents exist."""
-
-    def __init__(self, parts: Parts, judged: set[str], progress: Progress | None) -> None:
-        self.hasher = hashlib.sha256()
-        self.tally = Tally()
-        self.documents = 0
-        self.empty = 0
-        self.fields: Counter[str] = Counter()
-        self.unknown = judged
-        self._encode = msgspec.json.Encoder(order="deterministic").encode
-        self._read(parts, progress)
-
-    def _read(self, parts: Parts, progress: Progress | None) -> None:
-        # A hash of eight bytes for each docid: a set of strings would be ten times as large. Equal
-        # hashes are only a suspicion, which _refuse_duplicates follows up on the documents themselves.
-        hashes = array("q")
-        waiting: list[bytes] = []
-        size = 0
-        unknown = self.unknown
-        for document in parts.documents.documents(self.tally):
-            hashes.append(hash(document.docid))
-            unknown.discard(document.docid)
-            if document.fields:
-                self.fields.update([name for name, value in document.fields.items() if value])
-            if not document.text.strip() and not document.title.strip():
-                self.empty += 1
-            encoded = self._encode(document)
-            waiting.append(encoded)
-            size += len(encoded)
-            if size > _FLUSH_BYTES:
-                self.hasher.update(b"\n".join(waiting) + b"\n")
-                waiting, size = [], 0
-            if progress and len(hashes) % _PROGRESS_EVERY == 0:
-                progress("reading documents", len(hashes), None)
-        if waiting:
-            self.hasher.update(b"\n".join(waiting) + b"\n")
-        self.documents = len(hashes)
-        if not hashes:
-            raise CollectionError(f"{parts.where}: holds no documents; add at least one")
-        if progress:
-            progress("reading documents", self.documents, self.documents)
-        _refuse_duplicates(parts, hashes)
-
-    def hash_split(self, split: Split) -> None:
-        """Put a split into the fingerprint, independent of the order of topics and judgments."""
-        topics = sorted(split.topics, key=lambda topic: topic.qid)
-        judged = [[topic.qid, topic.text, sorted(split.qrels[topic.qid].items())] for topic in topics]
-        self.hasher.update(self._encode([split.name, judged]) + b"\n")
-
-
-def _refuse_duplicates(parts: Parts, hashes: array[int]) -> None:
-    import numpy as np  # 0.1 s, and needed only where documents are read
-
-    ordered = np.sort(np.frombuffer(hashes, dtype=np.int64))
-    repeated = set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
-    if not repeated:
-        return
-    first: dict[str, int] = {}
-    for position, document in enumerate(parts.documents.documents()):
-        if hashes[position] in repeated:
-            if document.docid in first:
-                raise CollectionError(
-                    f"{parts.documents.locate(position)}: document id '{document.docid}' is taken already by "
-                    f"{parts.documents.locate(first[document.docid])}; every document needs an id of its own"
-                )
-            first[document.docid] = position
 
 
 def _usable(judgments: Judgments, parts: Parts, unknown: set[str], counts: _Counts) -> Qrels:
@@ -224,10 +150,10 @@ def _has_relevant(pairs: Mapping[str, int]) -> bool:
 
 def _require_relevant(split: Split, parts: Parts) -> None:
     if not any(_has_relevant(pairs) for pairs in split.qrels.values()):
+        remedy = "add judged queries" + (", or give another seed" if "" in parts.judgments else "")
         raise CollectionError(
             f"{parts.where}: the {split.name} split would have no query with a relevant document "
-            f"({len(split.topics)} of {len(parts.topics)} queries fall into it); "
-            "add judged queries, or give another seed"
+            f"({len(split.topics)} of {len(parts.topics)} queries fall into it); {remedy}"
         )
 
 
@@ -235,14 +161,14 @@ def _nothing_judged(parts: Parts, unknown: set[str]) -> CollectionError:
     judgments = next(iter(parts.judgments.values()))
     qids = {topic.qid for topic in parts.topics if topic.text}
     if not any(qid in qids for each in parts.judgments.values() for qid in each.qrels):
-        what = f"names no query of the collection (its first is '{next(iter(judgments.qrels))}')"
+        what = f"names no query of {parts.where} (its first is '{next(iter(judgments.qrels))}')"
     else:
         example = next(docid for pairs in judgments.qrels.values() for docid in pairs if docid in unknown)
-        what = f"names no document of the collection (its first is '{example}')"
-    return CollectionError(f"{judgments.path}: {what}; check that the ids are written as in {parts.where}")
+        what = f"names no document of {parts.documents.where} (its first is '{example}')"
+    return CollectionError(f"{judgments.path}: {what}; write the ids as they are written there")
 
 
-def _report(parts: Parts, scan: _Scan, counts: _Counts, splits: Mapping[str, Split]) -> LoadReport:
+def _report(parts: Parts, scan: Scan, counts: _Counts, splits: Mapping[str, Split]) -> LoadReport:
     kept = [pairs for split in splits.values() for pairs in split.qrels.values()]
     grades = Counter(grade for pairs in kept for grade in pairs.values())
     used = sum(len(split.topics) for split in splits.values())

@@ -42,7 +42,7 @@ def read_beir(folder: Path, *, name: str | None = None) -> Parts:
     judgments, notes = _judgments(folder)
     return Parts(
         name=name or folder.resolve().name,
-        where=str(corpus),
+        where=str(folder),
         documents=JsonLines((corpus,)),
         topics=read_queries(queries),
         judgments=judgments,

@@ -48,6 +48,11 @@ class JsonLines:
         self.paths = paths
         self._stamps = [_stamp(path) for path in paths]
 
+    @property
+    def where(self) -> str:
+        """The files."""
+        return ", ".join(map(str, self.paths))
+
     def documents(self, tally: Tally | None = None) -> Iterator[Document]:
         """Stream the documents in file order.
 
@@ -100,7 +105,12 @@ def _documents(path: Path, tally: Tally) -> Iterator[Document]:
                 plain = decode(chunk)
             except msgspec.DecodeError:
                 plain = None  # at least one line is odd or broken: the careful way finds out which
-        if plain is not None and all(line.docid and not line.docid.isspace() for line in plain):
+        # As many as there are lines: or else there are blank lines, or objects over several lines.
+        if (
+            plain is not None
+            and len(plain) == lines + (not chunk.endswith(b"\n"))
+            and all(line.docid and not line.docid.isspace() for line in plain)
+        ):
             for line in plain:
                 yield Document(line.docid, line.title, line.text, line.fields)
         else:

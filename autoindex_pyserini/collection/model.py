@@ -35,6 +35,11 @@ class Tally:
 class DocumentSource(Protocol):
     """Documents of one collection, from wherever they are. Knows nothing of topics or judgments."""
 
+    @property
+    def where(self) -> str:
+        """The file or the place to name in messages about all documents."""
+        ...
+
     def documents(self, tally: Tally | None = None) -> Iterator[Document]:
         """Stream all documents from the first; each call streams the same documents in the same order.
 

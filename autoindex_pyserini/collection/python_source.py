@@ -271,7 +271,10 @@ class _Reader:
         *place, name, doc = arguments
         module = place[0] if place else self.module.name.rpartition(".")[0]
         member, text = doc if isinstance(doc, tuple) and len(doc) == 2 else ("", doc)
-        if isinstance(module, str) and isinstance(name, str) and isinstance(text, str):
+        package = self.module.name.partition(".")[0]
+        if not isinstance(module, str) or module.partition(".")[0] != package:
+            return  # another function of that name
+        if isinstance(name, str) and isinstance(text, str):
             self._add_newdoc(module, f"{name}.{member}" if member else name, text)
 
     def _add_newdoc(self, module: str, path: str, doc: str) -> None:
