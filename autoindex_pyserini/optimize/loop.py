@@ -1,0 +1,229 @@
+"""The paper's controller: rounds of proposals, each kept if the objective rises (AutoIndex, section 3).
+
+The loop sees the validation queries alone. It is a function of the collection, the settings and the proposer,
+and asks its journal before it computes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from autoindex_pyserini.agents import Brief, Proposal, Proposer, Trial, profile
+from autoindex_pyserini.collection import SearchView
+from autoindex_pyserini.errors import ProgramFault
+from autoindex_pyserini.evaluation import accepts, compare
+from autoindex_pyserini.optimize.diagnosis import diagnose
+from autoindex_pyserini.optimize.events import JournalEvent, RoundClosed, Selected, Tried
+from autoindex_pyserini.optimize.journal import Journal
+from autoindex_pyserini.optimize.run_directory import RunDirectory
+from autoindex_pyserini.pipeline import Outcome, Pipeline
+from autoindex_pyserini.program import Program
+from autoindex_pyserini.settings import Settings
+from autoindex_pyserini.types import Evaluation
+
+type Listener = Callable[[JournalEvent], None]
+"""Told of every event when it is known, recorded or new."""
+
+
+class StopRequestedError(Exception):
+    """The user asked to stop; what was finished is in the journal."""
+
+
+class Loop:
+    """Searches for a better program.
+
+    Args:
+        view: the collection without its test split.
+        settings: every knob.
+        proposer: who proposes.
+        pipeline: evaluates programs over the view.
+        directory: keeps programs and evaluations.
+        journal: keeps events; locked by this process.
+        listener: told of every event.
+        should_stop: asked before each evaluation; True raises `StopRequestedError`.
+    """
+
+    def __init__(
+        self,
+        view: SearchView,
+        settings: Settings,
+        proposer: Proposer,
+        pipeline: Pipeline,
+        directory: RunDirectory,
+        journal: Journal,
+        *,
+        listener: Listener = lambda event: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._view = view
+        self._settings = settings
+        self._proposer = proposer
+        self._pipeline = pipeline
+        self._directory = directory
+        self._journal = journal
+        self._listener = listener
+        self._should_stop = should_stop
+        self._trials: list[Trial] = []
+
+    def run(self, start: Program) -> Program:
+        """Search, and return the best program on the validation queries.
+
+        Args:
+            start: the first incumbent.
+
+        Raises:
+            ProgramFault: `start` itself is at fault. A candidate's fault is journalled and the search goes on.
+            StopRequestedError: the user asked to stop.
+        """
+        incumbent = self._first(start)
+        collection_profile = profile(self._view.documents())
+        rounds = self._settings.search.rounds
+        reason = f"{rounds} rounds are done"
+        for number in range(1, rounds + 1):
+            brief = Brief(
+                profile=collection_profile,
+                incumbent=incumbent,
+                history=tuple(self._trials),
+                round=number,
+                rounds=rounds,
+                objective=self._settings.search.objective,
+                measures=self._settings.search.measures,
+                limits=self._settings.limits,
+                num_validation_queries=len(self._view.validation.qrels),
+                evidence=diagnose(self._pipeline, self._view, incumbent.program, self._outcome(incumbent)),
+            )
+            proposals = self._proposer.propose(brief, self._settings.search.candidates)
+            if not proposals:
+                reason = f"{self._proposer.name} has nothing left to propose"
+                break
+            best = self._round(brief, proposals)
+            self._record(RoundClosed, RoundClosed(
+                round=number, incumbent=(best or incumbent).program.id, improved=best is not None
+            ))
+            incumbent = best or incumbent
+        self._record(Selected, Selected(program=incumbent.program.id, reason=reason))
+        return incumbent.program
+
+    def _first(self, start: Program) -> Trial:
+        return self._try(Proposal(start, start.summary, ""), 0, "start", None, None)
+
+    def _round(self, brief: Brief, proposals: Sequence[Proposal]) -> Trial | None:
+        """Evaluate a round's proposals; the best accepted one, or the combination that beats it."""
+        incumbent = brief.incumbent
+        tried = [self._try(proposal, brief.round, "candidate", incumbent, incumbent) for proposal in proposals]
+        passed = [trial for trial in tried if trial.accepted]
+        if not passed:
+            return None
+        best = max(passed, key=self._merit)
+        if len(passed) == 1:
+            return best
+        combined = self._proposer.combine(msgspec.structs.replace(brief, history=tuple(self._trials)), passed)
+        if combined is None:
+            return best
+        trial = self._try(combined, brief.round, "combination", incumbent, best)
+        return trial if trial.accepted else best
+
+    def _merit(self, trial: Trial) -> tuple[float, ...]:
+        """The objective first, then the other measures; `max` keeps the earlier of equals."""
+        search = self._settings.search
+        others = [trial.means[name] for name in search.measures if name != search.objective]
+        return (trial.means[search.objective], *others)
+
+    def _try(
+        self, proposal: Proposal, number: int, kind: str, parent: Trial | None, rival: Trial | None
+    ) -> Trial:
+        """Evaluate one program, or take the record of it.
+
+        Args:
+            proposal: what to evaluate.
+            number: the round.
+            kind: as in `Tried`.
+            parent: what changes are counted against; None for the first program.
+            rival: what it must beat to be accepted; None for the first program.
+        """
+        program = proposal.program
+        event = self._journal.recorded(Tried)
+        if event is not None:
+            if event.program != program.id:
+                raise self._journal.mismatch(f"program {program.id} comes next, the journal has {event.program}")
+            self._listener(event)
+        else:
+            if self._should_stop():
+                raise StopRequestedError
+            event = self._evaluate(proposal, number, kind, parent, rival)
+            self._journal.append(event)
+            self._listener(event)
+        trial = Trial(
+            program=program,
+            parent=parent.program.id if parent else None,
+            round=number,
+            hypothesis=event.hypothesis,
+            means=event.means,
+            deltas=event.deltas,
+            fixed=event.fixed,
+            broken=event.broken,
+            accepted=event.accepted,
+            fault=event.fault,
+        )
+        self._trials.append(trial)
+        return trial
+
+    def _evaluate(
+        self, proposal: Proposal, number: int, kind: str, parent: Trial | None, rival: Trial | None
+    ) -> Tried:
+        program, search = proposal.program, self._settings.search
+        self._directory.write_program(program)
+        common = {
+            "program": program.id,
+            "parent": parent.program.id if parent else "",
+            "round": number,
+            "kind": kind,
+            "hypothesis": proposal.hypothesis,
+            "operators": proposal.operators,
+        }
+        try:
+            outcome, _ = self._pipeline.evaluate(program, self._view.validation)
+        except ProgramFault as fault:
+            if parent is None:
+                raise
+            return Tried(**common, fault=_describe(fault))
+        self._directory.write_evaluation(outcome)
+        means = outcome.evaluation.means
+        passages = outcome.costs.passages
+        if parent is None or rival is None:
+            return Tried(**common, means=means, passages=passages, accepted=True)
+        before = self._outcome(parent).evaluation
+        change = compare(before, outcome.evaluation, search.objective)
+        return Tried(
+            **common,
+            means=means,
+            deltas={name: means[name] - before.means[name] for name in means},
+            fixed=len(change.fixed),
+            broken=len(change.broken),
+            passages=passages,
+            accepted=self._beats(outcome.evaluation, rival),
+        )
+
+    def _beats(self, evaluation: Evaluation, rival: Trial) -> bool:
+        search = self._settings.search
+        held = self._outcome(rival).evaluation
+        return accepts(evaluation, held, objective=search.objective, threshold=search.threshold)
+
+    def _outcome(self, trial: Trial) -> Outcome:
+        return self._directory.evaluation(trial.program.id)
+
+    def _record[E: JournalEvent](self, kind: type[E], event: E) -> None:
+        """Write an event, or check that the recorded one equals it."""
+        found = self._journal.recorded(kind)
+        if found is None:
+            self._journal.append(event)
+        elif found != event:
+            raise self._journal.mismatch(f"{event} comes next, the journal has {found}")
+        self._listener(event)
+
+
+def _describe(fault: ProgramFault) -> str:
+    """The fault on one line."""
+    return " ".join(f"{type(fault).__name__}: {fault}".split())

@@ -1,0 +1,122 @@
+"""The layout of a run directory: where each thing lies, how it is written and read."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from autoindex_pyserini import __version__
+from autoindex_pyserini.errors import RunDirectoryError
+from autoindex_pyserini.files import write_atomically
+from autoindex_pyserini.optimize.journal import FILE_NAME as JOURNAL
+from autoindex_pyserini.pipeline import Outcome, read_outcome, write_outcome
+from autoindex_pyserini.program import Program
+from autoindex_pyserini.settings import Settings
+
+INDEX = "index"
+
+
+class RunSettings(msgspec.Struct, frozen=True):
+    """``settings.toml``: everything needed to repeat the run.
+
+    Attributes:
+        collection: what the user named: a built-in name, or an absolute path.
+        version: of this package.
+        settings: every knob.
+    """
+
+    collection: str
+    settings: Settings
+    version: str = __version__
+
+
+class RunDirectory:
+    """Paths and files of one run.
+
+    Args:
+        path: the directory; see `create` and `open`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, run: RunSettings) -> RunDirectory:
+        """Make a new run directory and write its settings.
+
+        Raises:
+            RunDirectoryError: the path exists and is not an empty directory.
+        """
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            hint = "resume it with --resume, or " if (path / JOURNAL).exists() else ""
+            raise RunDirectoryError(f"{path} exists already; {hint}give a directory that does not exist")
+        path.mkdir(parents=True, exist_ok=True)
+        directory = cls(path)
+        write_atomically(path / "settings.toml", tomli_w.dumps(msgspec.to_builtins(run)).encode())
+        return directory
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[RunDirectory, RunSettings]:
+        """Open a run directory that exists, and read its settings.
+
+        Raises:
+            RunDirectoryError: it is not a run directory, or its settings cannot be read.
+        """
+        file = path / "settings.toml"
+        try:
+            run = msgspec.toml.decode(file.read_bytes(), type=RunSettings)
+        except FileNotFoundError:
+            raise RunDirectoryError(f"{path} is not a run directory; there is no settings.toml in it") from None
+        except (OSError, msgspec.DecodeError) as error:
+            raise RunDirectoryError(f"{file}: {error}") from error
+        return cls(path), run
+
+    @property
+    def scratch(self) -> Path:
+        """Indexes and other things that live only while a program is evaluated."""
+        return self.path / "scratch"
+
+    @property
+    def index(self) -> Path:
+        """The winner's published index."""
+        return self.path / INDEX
+
+    def clear_scratch(self) -> None:
+        """Remove what an interrupted evaluation left."""
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def write_program(self, program: Program) -> None:
+        """Keep a program under its id."""
+        write_atomically(self.path / "programs" / f"{program.id}.py", program.source.encode())
+
+    def program(self, program_id: str) -> Program:
+        """The program of this id."""
+        return Program.from_file(self.path / "programs" / f"{program_id}.py")
+
+    def write_best(self, program: Program) -> None:
+        """Write the winner to ``best.py``."""
+        write_atomically(self.path / "best.py", program.source.encode())
+
+    def write_evaluation(self, outcome: Outcome) -> None:
+        """Keep an outcome on the validation queries."""
+        write_outcome(self.path / "evaluations" / f"{outcome.program_id}.json", outcome)
+
+    def evaluation(self, program_id: str) -> Outcome:
+        """The outcome of this program on the validation queries."""
+        return read_outcome(self.path / "evaluations" / f"{program_id}.json")
+
+    def write_test(self, result: Any) -> None:
+        """Write the outcomes on the test queries to ``test.json``."""
+        data = msgspec.json.encode(result, order="deterministic")
+        write_atomically(self.path / "test.json", data + b"\n")
+
+
+def settings_hash(settings: Settings) -> str:
+    """Hash of the settings that can change a result: all but how the work is spread."""
+    relevant = (settings.retriever, settings.limits, settings.search)
+    return hashlib.sha256(msgspec.json.encode(relevant, order="deterministic")).hexdigest()[:16]
