@@ -12,10 +12,10 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from autoindex_pyserini.program import checks, contract, preprocessor
-from autoindex_pyserini.sandbox.protocol import Fault, Start, Text, one_line
+from autoindex_pyserini.sandbox.protocol import Fault, Start, WirePassage, one_line
 from autoindex_pyserini.types import Passage
 
 MODULE_NAME = "representation_program"
@@ -26,6 +26,9 @@ _ENCODINGS = (
 )  # fmt: skip
 _LAZY = ("copy", "html.entities", "json.decoder", "json.encoder", "warnings")
 """Modules that the allowed ones load late: nothing can be read any more by then."""
+
+
+_NO_FIELDS: Mapping[str, str] = types.MappingProxyType({})
 
 
 class ProgramFailure(Exception):
@@ -59,10 +62,11 @@ class Harness:
 
     def __init__(self, start: Start) -> None:
         self._filename = start.filename
-        self._limits = start.limits
+        self._most = start.limits.max_passages
+        self._floor = start.limits.min_growth_chars
+        self._growth = start.limits.max_growth
         self._declared = frozenset(start.fields)
         self._reserve: bytearray | None = bytearray(1 << 20)  # given back to report a lack of memory
-        self.mended = 0
         self.dropped = 0
         try:
             namespace = self._load(start)
@@ -70,23 +74,22 @@ class Harness:
         except BaseException as error:
             raise self._failure(error, None) from None
 
-    def passages(self, index: int, document: tuple[str, str, dict[str, str]]) -> list[Text]:
-        """The usable passages of one document, unmended; empty if there are none.
+    def passages(self, index: int, document: tuple[str, str, dict[str, str]]) -> list[WirePassage]:
+        """The usable passages of one document, as they travel; empty if there are none.
 
         Args:
             index: position in the batch, for the fault.
             document: title, text and fields.
         """
         title, text, fields = document
-        raw = contract.RawDocument(title, text, types.MappingProxyType(fields))
         length = len(title) + len(text)
         if fields:
             length += sum(map(len, fields.values()))
-        limit = contract.max_chars(length, self._limits)
+        raw = contract.RawDocument(title, text, types.MappingProxyType(fields) if fields else _NO_FIELDS)
         result: Any = None
         try:
             result = self._represent(raw)
-            return self._collect(result, limit)
+            return self._collect(result, max(self._floor, int(self._growth * length)))
         except (ContractBreach, preprocessor.PreprocessorOutputError) as breach:
             frame = getattr(result, "gi_frame", None) if isinstance(result, types.GeneratorType) else None
             inside = frame is not None and frame.f_code.co_filename == self._filename
@@ -94,32 +97,6 @@ class Harness:
             raise ProgramFailure(Fault("output", one_line(str(breach)), line, index)) from None
         except BaseException as error:
             raise self._failure(error, index) from None
-
-    def mend(self, documents: list[list[Text]]) -> list[list[Text]]:
-        """Replace what cannot be indexed, where there is any; passages left blank are dropped."""
-        texts: list[str] = []
-        for passages in documents:
-            for passage in passages:
-                if type(passage) is str:
-                    texts.append(passage)
-                elif isinstance(passage, Passage):
-                    texts.append(passage.contents)
-                    texts.extend(passage.fields.values())
-        if contract.is_clean(texts):
-            return documents
-        return [[p for p in map(self._mended, passages) if p is not None] for passages in documents]
-
-    def _mended(self, passage: Text) -> Text | None:
-        old = passage if isinstance(passage, Passage) else Passage(passage)
-        fields = {name: contract.mend(value) for name, value in old.fields.items()}
-        new = Passage(contract.mend(old.contents), fields)
-        if new == old:
-            return passage
-        self.mended += 1
-        if not new.contents.strip():
-            self.dropped += 1
-            return None
-        return new if fields else new.contents
 
     def _load(self, start: Start) -> dict[str, Any]:
         """Run the program's module body in a namespace of its own."""
@@ -144,21 +121,17 @@ class Harness:
         corpus = start.corpus
         return (lambda raw: function(raw, corpus)), line
 
-    def _collect(self, result: Any, limit: int) -> list[Text]:
-        if result is None:
-            return []
-        if isinstance(result, str | Passage):
-            result = (result,)
-        elif isinstance(result, bytes | bytearray | Mapping) or not _is_iterable(result):
-            raise ContractBreach(
-                f"represent returned {_type_name(result)}; it must yield, or return a list of, str or Passage"
-            )
-        most = self._limits.max_passages
-        passages: list[Text] = []
+    def _collect(self, result: Any, limit: int) -> list[WirePassage]:
+        kind = type(result)
+        if kind is not types.GeneratorType and kind is not list:
+            result = _iterable(result)
+        passages: list[WirePassage] = []
         for item in result:
-            passage = item if type(item) is str else self._passage(item, limit)
-            contents = passage.contents if isinstance(passage, Passage) else passage
-            if passage is None or not contents or contents.isspace():
+            if type(item) is str:
+                contents, fields = item, None
+            else:
+                contents, fields = self._parts(item, limit)
+            if not contents or contents.isspace():
                 self.dropped += 1
                 continue
             if len(contents) > limit:
@@ -166,44 +139,45 @@ class Harness:
                     f"a passage has {len(contents):,} characters, and this document's limit is {limit:,}; "
                     "repeat or add less"
                 )
-            if len(passages) == most:
+            if len(passages) == self._most:
                 raise ContractBreach(
-                    f"more than {most} passages for one document, and the limit is {most}; "
+                    f"more than {self._most} passages for one document, and the limit is {self._most}; "
                     "merge some, or widen the windows of long documents"
                 )
-            passages.append(passage)
+            utf8 = contents.encode("utf-8", "surrogatepass")
+            passages.append((utf8, fields) if fields else utf8)
         return passages
 
-    def _passage(self, item: Any, limit: int) -> Text | None:
-        """A passage that is not exactly a str, as an exact str or Passage; None for None."""
+    def _parts(self, item: Any, limit: int) -> tuple[str, dict[str, bytes] | None]:
+        """Contents and fields of a passage that is not exactly a str; blank contents for None."""
         if item is None:
-            return None
+            return "", None
         if isinstance(item, str):
-            return str.__str__(item)
+            return str.__str__(item), None
         if not isinstance(item, Passage):
             raise ContractBreach(f"a passage is {_type_name(item)}; it must be str or Passage")
         contents, fields = item.contents, item.fields
         if not isinstance(contents, str):
             raise ContractBreach(f"Passage.contents is {_type_name(contents)}; it must be str")
-        if not fields:
-            return str.__str__(contents)
         if not isinstance(fields, Mapping):
             raise ContractBreach(f"Passage.fields is {_type_name(fields)}; it must map field names to str")
-        checked: dict[str, str] = {}
+        checked: dict[str, bytes] = {}
+        left = limit
         for name, value in fields.items():
             if name not in self._declared:
                 raise ContractBreach(
-                    f"Passage.fields has the field {one_line(repr(name), 80)}, and FIELDS declares "
+                    f"Passage.fields has the field {_name(name)}, and FIELDS declares "
                     f"{', '.join(sorted(self._declared)) or 'none'}; declare it: FIELDS = (...)"
                 )
             if not isinstance(value, str):
-                raise ContractBreach(f"the field {name} is {_type_name(value)}; it must be str")
-            checked[str.__str__(name)] = str.__str__(value)
-        if sum(map(len, checked.values())) > limit:
-            raise ContractBreach(
-                f"a passage's fields have more than {limit:,} characters together; add less"
-            )
-        return Passage(str.__str__(contents), checked)
+                raise ContractBreach(f"the field {_name(name)} is {_type_name(value)}; it must be str")
+            left -= len(str.__str__(value))
+            if left < 0:
+                raise ContractBreach(
+                    f"a passage's fields have more than {limit:,} characters together; add less"
+                )
+            checked[str.__str__(name)] = str.__str__(value).encode("utf-8", "surrogatepass")
+        return str.__str__(contents), checked
 
     def _failure(self, error: BaseException, index: int | None) -> ProgramFailure:
         """The fault that an exception amounts to. Never raises, whatever the exception is."""
@@ -262,8 +236,25 @@ def _type_name(value: object) -> str:
         return "of an unnamed type"
 
 
-def _is_iterable(value: object) -> bool:
-    return hasattr(type(value), "__iter__") or hasattr(type(value), "__getitem__")
+def _name(name: object) -> str:
+    """A field's name as a program gave it, which may be anything."""
+    return f"'{one_line(str.__str__(name), 80)}'" if isinstance(name, str) else _type_name(name)
+
+
+def _iterable(result: Any) -> Iterable[Any]:
+    """What represent returned, as something to go through."""
+    if result is None:
+        return ()
+    if isinstance(result, str | Passage):
+        return (result,)
+    kind = type(result)
+    if isinstance(result, bytes | bytearray | Mapping) or not (
+        hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")
+    ):
+        raise ContractBreach(
+            f"represent returned {_type_name(result)}; it must yield, or return a list of, str or Passage"
+        )
+    return cast(Iterable[Any], result)
 
 
 def _first_line(function: Any) -> int | None:

@@ -22,7 +22,7 @@ from autoindex_pyserini.program import CorpusStatistics, Program, check, contrac
 from autoindex_pyserini.sandbox.process import Request, WorkerProcess
 from autoindex_pyserini.sandbox.protocol import Batch, Start
 from autoindex_pyserini.sandbox.report import Confinement, capabilities
-from autoindex_pyserini.sandbox.verify import Counts, Verified, Verifier, bounds
+from autoindex_pyserini.sandbox.verify import Counts, Verified, Verifier, bound
 from autoindex_pyserini.settings import Execution, Limits
 from autoindex_pyserini.types import Document, Represented
 
@@ -162,7 +162,7 @@ class Sandbox:
             payload=_encode(documents),
             count=len(documents),
             position=position,
-            bounds=bounds(documents, self._limits, self._fields),
+            bound=lambda first, count: bound(documents[first : first + count], self._limits, self._fields),
         )
 
     def _tickets(self, documents: Iterable[Document]) -> Iterator[_Ticket]:
@@ -330,9 +330,7 @@ def _must_confine(
     if execution.sandbox == "process":
         return False
     if execution.sandbox != "confined":
-        raise InputError(
-            f"illegal sandbox '{execution.sandbox}', must be 'confined' or 'process'"
-        )
+        raise InputError(f"illegal sandbox '{execution.sandbox}', must be 'confined' or 'process'")
     able = kernel if kernel is not None else capabilities()
     if able.is_sufficient:
         return True

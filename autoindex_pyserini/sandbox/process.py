@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -43,6 +43,8 @@ START_TIMEOUT_S = 60.0
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 _WORKER = str(Path(__file__).with_name("worker.py"))
 _PIPE_BYTES = 1 << 20
+_MALLOC = {"MALLOC_TRIM_THRESHOLD_": str(64 << 20), "MALLOC_MMAP_THRESHOLD_": str(64 << 20)}
+"""Has the worker's C library keep the memory of one batch for the next: a page fault costs more."""
 _TAIL_BYTES = 8192
 _WORD = struct.Struct("=q")
 _FAULTS: dict[str, type[ProgramFault]] = {"invalid": InvalidProgramError, "output": ProgramOutputError}
@@ -55,21 +57,22 @@ class Request(msgspec.Struct, frozen=True):
         payload: the encoded batch.
         count: documents in it.
         position: position in the stream of its first document.
-        bounds: for each document, the most bytes of its passages on the wire, summed up from the first.
+        bound: from a first document and a number of documents to the most bytes that their passages may
+            take on the wire.
     """
 
     payload: bytes
     count: int
     position: int
-    bounds: list[int]
+    bound: Callable[[int, int], int]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """Encoded passages of `count` documents from the `first` of the batch on."""
+    """Encoded passages of `count` documents from the `first` of the batch on; valid until the next one."""
 
     first: int
     count: int
-    body: bytearray
+    body: memoryview
 
 
 class WorkerProcess:
@@ -89,6 +92,7 @@ class WorkerProcess:
         self._fds: list[int] = []
         self._requests = self._replies = self._errors = self._progress = -1
         self._tail = b""
+        self._buffer = bytearray(protocol.REPLY_HEADER.size)
         self._lock = threading.Lock()
         self._killed = False
         self._watched: tuple[int, float] | None = None  # progress word, since when
@@ -114,11 +118,11 @@ class WorkerProcess:
             raise EnvironmentProblemError(f"cannot start a sandbox process: {error}") from error
         self._sequence = 0
         self._send(msgspec.msgpack.encode(self._start))
-        kind, _, _, body = self._receive([])
+        kind, _, _, body = self._receive()
         if kind != protocol.READY:
             self._broken("a program's reply before it was loaded")
         self.layers = self._decode(body, Ready).layers
-        kind, _, _, _ = self._receive([])
+        kind, _, _, _ = self._receive()
         if kind != protocol.LOADED:
             self._broken("no word that the program is loaded")
 
@@ -133,7 +137,7 @@ class WorkerProcess:
         self._send(request.payload)
         done = 0
         while done < request.count:
-            kind, first, count, body = self._receive(request.bounds)
+            kind, first, count, body = self._receive(request)
             if kind != protocol.RESULTS or first != done or not 0 < count <= request.count - done:
                 self._broken("passages of documents that were not asked for")
             done += count
@@ -190,7 +194,7 @@ class WorkerProcess:
                     stdout=subprocess.DEVNULL,
                     stderr=error_end,
                     pass_fds=passed,
-                    env={"PYTHONHASHSEED": str(self._hash_seed)},
+                    env={"PYTHONHASHSEED": str(self._hash_seed)} | _MALLOC,
                     cwd="/",
                     start_new_session=True,
                 )
@@ -199,20 +203,21 @@ class WorkerProcess:
                     os.close(fd)
 
     def _send(self, payload: bytes) -> None:
-        left = memoryview(protocol.REQUEST_HEADER.pack(self._sequence, len(payload)) + payload)
-        while left:
-            try:
-                left = left[os.write(self._requests, left) :]
-            except BlockingIOError:
-                self._wait(self._requests, select.POLLOUT)
-            except OSError:
-                self._died()
+        for part in (protocol.REQUEST_HEADER.pack(self._sequence, len(payload)), payload):
+            left = memoryview(part)
+            while left:
+                try:
+                    left = left[os.write(self._requests, left) :]
+                except BlockingIOError:
+                    self._wait(self._requests, select.POLLOUT)
+                except OSError:
+                    self._died()
 
-    def _receive(self, bounds: list[int]) -> tuple[int, int, int, bytearray]:
+    def _receive(self, request: Request | None = None) -> tuple[int, int, int, memoryview]:
         """The next reply: kind, first document, number of documents, body.
 
         Args:
-            bounds: see `Request`; empty where no passages are expected.
+            request: what was asked; None where no passages are expected.
         """
         header = self._read(protocol.REPLY_HEADER.size)
         token, kind, sequence, first, count, length = protocol.REPLY_HEADER.unpack(header)
@@ -222,9 +227,9 @@ class WorkerProcess:
             self._broken("something else")
         bound = protocol.MAX_NOTE_BYTES
         if kind == protocol.RESULTS:
-            if first + count > len(bounds):
+            if request is None or first + count > request.count:
                 self._broken("passages of documents that were not asked for")
-            bound += bounds[first + count - 1] - (bounds[first - 1] if first else 0) if count else 0
+            bound = protocol.FREE_BYTES if length <= protocol.FREE_BYTES else request.bound(first, count)
         if length > bound:
             raise ProgramOutputError(
                 f"the worker announces {length:,} bytes, and {bound:,} are the most that the limits allow; "
@@ -239,9 +244,15 @@ class WorkerProcess:
             )
         return kind, first, count, body
 
-    def _read(self, length: int) -> bytearray:
-        buffer = bytearray(length)
-        left = memoryview(buffer)
+    def _read(self, length: int) -> memoryview:
+        """So many bytes of the reply pipe, valid until the next call."""
+        if length > protocol.FREE_BYTES:
+            whole = memoryview(bytearray(length))
+        else:
+            if length > len(self._buffer):
+                self._buffer = bytearray(length)  # kept: fresh memory costs more than the copy into it
+            whole = memoryview(self._buffer)[:length]
+        left = whole
         while left:
             try:
                 got = os.readv(self._replies, [left])
@@ -253,7 +264,7 @@ class WorkerProcess:
             if not got:
                 self._died()
             left = left[got:]
-        return buffer
+        return whole
 
     def _wait(self, fd: int, event: int) -> None:
         """Wait until the descriptor is ready, or the tick of the clock; then look at the clock."""
@@ -392,7 +403,7 @@ class WorkerProcess:
         word: int = _WORD.unpack(data)[0] if len(data) == _WORD.size else protocol.IDLE
         return word
 
-    def _decode[T](self, body: bytearray, kind: type[T]) -> T:
+    def _decode[T](self, body: memoryview, kind: type[T]) -> T:
         try:
             return msgspec.msgpack.decode(body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError):

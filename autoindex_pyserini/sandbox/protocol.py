@@ -17,7 +17,6 @@ import msgspec
 
 from autoindex_pyserini.program.contract import CorpusStatistics
 from autoindex_pyserini.settings import Limits
-from autoindex_pyserini.types import Passage
 
 READY, LOADED, RESULTS, FAULT, PROBLEM = range(1, 6)
 """Kinds of reply: confined; program loaded; passages of some documents; the program's fault; no sandbox."""
@@ -35,11 +34,17 @@ TOKEN_BYTES = 16
 MAX_NOTE_BYTES = 1 << 16
 """The most bytes of a reply that carries no passages."""
 
-FRAME_CHARS = 1 << 20
-"""A worker sends what it has once the passages in hand hold so many characters."""
+FREE_BYTES = 4 << 20
+"""A reply of passages that is no longer than this needs no bound of its own."""
 
-type Text = str | Passage
-"""A passage on the wire: bare contents where there are no fields."""
+FRAME_BYTES = 1 << 20
+"""A worker sends what it has once the passages in hand hold so many bytes."""
+
+type WirePassage = bytes | tuple[bytes, dict[str, bytes]]
+"""A passage in UTF-8: its contents alone, or its contents and its fields. Lone surrogates are kept.
+
+Bytes, because the host looks for what needs mending in the bytes, and then decodes them once.
+"""
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -79,12 +84,10 @@ class Results(msgspec.Struct, frozen=True, array_like=True):
 
     Attributes:
         documents: for each document its passages; none means that the host falls back to the full text.
-        mended: passages in which characters were replaced.
         dropped: passages that were None or blank.
     """
 
-    documents: list[list[Text]]
-    mended: int
+    documents: list[list[WirePassage]]
     dropped: int
 
 

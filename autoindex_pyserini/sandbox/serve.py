@@ -13,8 +13,7 @@ import msgspec
 
 from autoindex_pyserini.sandbox import confine, protocol
 from autoindex_pyserini.sandbox.harness import Harness, ProgramFailure, describe, preload
-from autoindex_pyserini.sandbox.protocol import Batch, Fault, Ready, Results, Start, Text
-from autoindex_pyserini.types import Passage
+from autoindex_pyserini.sandbox.protocol import Batch, Fault, Ready, Results, Start, WirePassage
 
 
 class Channel:
@@ -26,11 +25,12 @@ class Channel:
         self._encoder = msgspec.msgpack.Encoder()
         self._token = bytes(protocol.TOKEN_BYTES)
         self._sequence = 0
+        self._buffer = bytearray(protocol.REQUEST_HEADER.size)
         self.progress = memoryview(mmap.mmap(progress, mmap.PAGESIZE)).cast("q")
         os.close(progress)
 
-    def receive(self) -> bytearray | None:
-        """The body of the next request; None once the host has closed the pipe."""
+    def receive(self) -> memoryview | None:
+        """The body of the next request, valid until the one after; None once the host has closed the pipe."""
         header = self._read(protocol.REQUEST_HEADER.size)
         if header is None:
             return None
@@ -41,7 +41,8 @@ class Channel:
         """Answer the last request. A reply of passages says which documents they are of."""
         data = self._encoder.encode(body)
         header = protocol.REPLY_HEADER.pack(self._token, kind, self._sequence, first, count, len(data))
-        left = memoryview(header + data)
+        os.write(self._replies, header)  # far below what a pipe takes at once
+        left = memoryview(data)
         while left:
             left = left[os.write(self._replies, left) :]
 
@@ -49,15 +50,17 @@ class Channel:
         """Use this token from now on."""
         self._token = token
 
-    def _read(self, length: int) -> bytearray | None:
-        buffer = bytearray(length)
-        left = memoryview(buffer)
+    def _read(self, length: int) -> memoryview | None:
+        if length > len(self._buffer):
+            self._buffer = bytearray(length)  # kept: fresh memory costs more than the copy into it
+        whole = memoryview(self._buffer)[:length]
+        left = whole
         while left:
             got = os.readv(self._requests, [left])
             if not got:
                 return None
             left = left[got:]
-        return buffer
+        return whole
 
 
 def serve(requests: int, replies: int, progress: int, host: int) -> None:
@@ -134,13 +137,13 @@ def _answer(harness: Harness, channel: Channel) -> None:
 def _batch(harness: Harness, channel: Channel, batch: Batch) -> Fault | None:
     """Run the program on a batch and send its passages, in several replies if they are many."""
     progress = channel.progress
-    ready: list[list[Text]] = []
-    first, chars, fault = 0, 0, None
+    ready: list[list[WirePassage]] = []
+    first, size, fault = 0, 0, None
 
     def flush() -> None:
-        results = Results(harness.mend(ready), harness.mended, harness.dropped)
-        harness.mended = harness.dropped = 0
-        channel.send(protocol.RESULTS, results, first, len(ready))
+        progress[0] = protocol.IDLE
+        channel.send(protocol.RESULTS, Results(ready, harness.dropped), first, len(ready))
+        harness.dropped = 0
 
     for index, document in enumerate(batch):
         progress[0] = index
@@ -151,18 +154,17 @@ def _batch(harness: Harness, channel: Channel, batch: Batch) -> Fault | None:
             break
         ready.append(passages)
         for passage in passages:
-            chars += len(passage) if type(passage) is str else _size(passage)
-        if chars > protocol.FRAME_CHARS:
-            progress[0] = protocol.IDLE
+            size += len(passage) if type(passage) is bytes else _size(passage)
+        if size > protocol.FRAME_BYTES:
             flush()
-            ready, first, chars = [], index + 1, 0
-    progress[0] = protocol.IDLE
+            ready, first, size = [], index + 1, 0
     if ready:
         flush()
+    progress[0] = protocol.IDLE
     return fault
 
 
-def _size(passage: Text) -> int:
-    if isinstance(passage, Passage):
-        return len(passage.contents) + sum(map(len, passage.fields.values()))
-    return len(passage)
+def _size(passage: WirePassage) -> int:
+    if isinstance(passage, bytes):
+        return len(passage)
+    return len(passage[0]) + sum(map(len, passage[1].values()))

@@ -1,4 +1,4 @@
-"""What the host makes of a reply: decoded into types, compared with every rule again, paired with docids.
+"""What the host makes of a reply: decoded into types, checked again, mended, paired with docids.
 
 A worker shares its process with the program, so none of its checks counts here.
 """
@@ -6,18 +6,18 @@ A worker shares its process with the program, so none of its checks counts here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
 from autoindex_pyserini.errors import ProgramCrashedError, ProgramOutputError
 from autoindex_pyserini.program import contract
 from autoindex_pyserini.sandbox.process import Reply
-from autoindex_pyserini.sandbox.protocol import Results, Text
+from autoindex_pyserini.sandbox.protocol import Results, WirePassage
 from autoindex_pyserini.settings import Limits
 from autoindex_pyserini.types import Document, Passage, Represented
 
-_PASSAGE_OVERHEAD = 64
-_DOCUMENT_OVERHEAD = 64
+_OVERHEAD = 64  # bytes of framing for a passage, and for a document
 _UTF8 = 4  # most bytes of a character
 
 
@@ -54,18 +54,16 @@ class Verified(msgspec.Struct, frozen=True):
     size: int
 
 
-def bounds(documents: Sequence[Document], limits: Limits, fields: tuple[str, ...]) -> list[int]:
-    """For each document, the most bytes of its passages on the wire, summed up from the first."""
+def bound(documents: Sequence[Document], limits: Limits, fields: tuple[str, ...]) -> int:
+    """The most bytes that these documents' passages may take on the wire."""
     names = sum(len(name) + 8 for name in fields)
     parts = 2 if fields else 1  # contents, and fields together, have the same limit
-    total, sums = 0, []
+    total = 0
     for document in documents:
         chars = contract.max_chars(contract.raw_length(document), limits)
-        total += _DOCUMENT_OVERHEAD + limits.max_passages * (
-            _UTF8 * parts * chars + names + _PASSAGE_OVERHEAD
-        )
-        sums.append(total)
-    return sums
+        passage = _UTF8 * parts * chars + names + _OVERHEAD
+        total += limits.max_passages * passage + _OVERHEAD
+    return total
 
 
 class Verifier:
@@ -101,64 +99,90 @@ class Verifier:
                 f"the worker sent passages of {len(results.documents)} documents for {len(documents)}",
                 position=position + reply.first,
             )
-        counts = Counts(
-            documents=len(documents),
-            mended_passages=max(0, results.mended),
-            dropped_passages=max(0, results.dropped),
-        )
+        counts = Counts(documents=len(documents), dropped_passages=max(0, results.dropped))
         represented: list[Represented] = []
-        texts: list[str] = []
         for index, (document, given) in enumerate(zip(documents, results.documents, strict=True)):
-            if given:
-                breach = self._check(document, given, texts)
-                if breach:
-                    where = position + reply.first + index
-                    raise ProgramOutputError(f"{breach} (document {where} of the stream)", position=where)
-                passages = [Passage(p) if type(p) is str else p for p in given]
-                represented.append(Represented(document.docid, passages))  # type: ignore[arg-type]
+            try:
+                passages = self._passages(document, given, counts) if given else []
+            except _Breach as breach:
+                where = position + reply.first + index
+                raise ProgramOutputError(
+                    f"{breach} (document {where} of the stream)", position=where
+                ) from None
+            if passages:
+                represented.append(Represented(document.docid, passages))
+                counts.passages += len(passages)
             else:
                 represented.append(Represented(document.docid, [_fallback(document, counts)], True))
-            counts.passages += len(given) or 1
-        if not contract.is_clean(texts):
-            raise ProgramOutputError(
-                "the worker sent control characters, which its harness replaces: the program wrote on the "
-                "protocol's channel",
-                position=position + reply.first,
-            )
+                counts.passages += 1
         return Verified(represented, counts, len(reply.body))
 
-    def _check(self, document: Document, passages: list[Text], texts: list[str]) -> str:
-        """The rule that a document's passages break; empty if none. Appends every text to `texts`."""
-        limit = contract.max_chars(contract.raw_length(document), self._limits)
-        if len(passages) > self._limits.max_passages:
-            return f"{len(passages)} passages, and the limit is {self._limits.max_passages}"
-        for passage in passages:
-            if isinstance(passage, Passage):
-                contents = passage.contents
-                if not self._declared.issuperset(passage.fields):
-                    return (
-                        f"the fields {sorted(passage.fields)}, and FIELDS declares {sorted(self._declared)}"
-                    )
-                values = passage.fields.values()
-                if sum(map(len, values)) > limit:
-                    return f"fields of more than {limit:,} characters together, which is the limit"
-                texts.extend(values)
+    def _passages(self, document: Document, given: list[WirePassage], counts: Counts) -> list[Passage]:
+        """Decode, mend and check a document's passages; blank ones are dropped."""
+        limits = self._limits
+        if len(given) > limits.max_passages:
+            raise _Breach(f"{len(given)} passages, and the limit is {limits.max_passages}")
+        length = len(document.title) + len(document.text)
+        if document.fields:
+            length += sum(map(len, document.fields.values()))
+        limit = max(limits.min_growth_chars, int(limits.max_growth * length))
+        passages: list[Passage] = []
+        for item in given:
+            if type(item) is bytes:
+                contents = contract.decode(item)
+                passage = Passage(contents) if contents is not None else self._mended(item, {}, counts)
             else:
-                contents = passage
-            if len(contents) > limit:
-                return f"a passage of {len(contents):,} characters, and the limit is {limit:,}"
-            if not contents or contents.isspace():
-                return "a blank passage"
-            texts.append(contents)
-        return ""
+                passage = self._with_fields(item, limit, counts)  # type: ignore[arg-type]
+            if len(passage.contents) > limit:
+                raise _Breach(
+                    f"a passage of {len(passage.contents):,} characters, and the limit is {limit:,}"
+                )
+            if passage.contents and not passage.contents.isspace():
+                passages.append(passage)
+            else:
+                counts.dropped_passages += 1
+        return passages
+
+    def _with_fields(self, item: tuple[bytes, dict[str, bytes]], limit: int, counts: Counts) -> Passage:
+        utf8, encoded = item
+        if not self._declared.issuperset(encoded):
+            raise _Breach(f"the fields {sorted(encoded)}, and FIELDS declares {sorted(self._declared)}")
+        contents = contract.decode(utf8)
+        fields = {name: contract.decode(value) for name, value in encoded.items()}
+        if contents is None or None in fields.values():
+            passage = self._mended(utf8, encoded, counts)
+        else:
+            passage = Passage(contents, cast(dict[str, str], fields))
+        if sum(map(len, passage.fields.values())) > limit:
+            raise _Breach(f"fields of more than {limit:,} characters together, which is the limit")
+        return passage
+
+    def _mended(self, contents: bytes, fields: dict[str, bytes], counts: Counts) -> Passage:
+        """The passage with what cannot be indexed replaced."""
+        counts.mended_passages += 1
+        try:
+            return Passage(
+                contract.mend(contents.decode("utf-8", "surrogatepass")),
+                {
+                    name: contract.mend(value.decode("utf-8", "surrogatepass"))
+                    for name, value in fields.items()
+                },
+            )
+        except UnicodeDecodeError:
+            raise _Breach("a passage that is not UTF-8") from None
+
+
+class _Breach(Exception):
+    """A passage that the worker should not have let through; the message says why."""
 
 
 def _fallback(document: Document, counts: Counts) -> Passage:
     """The document's full text, or what stands for none."""
     counts.fallbacks += 1
     text = contract.full_text(document)
-    if not contract.is_clean((text,)):
-        text = contract.mend(text).strip()
+    mended = contract.mend(text).strip()
+    if mended != text:
+        text = mended
         counts.mended_passages += 1
     if not text:
         counts.empty_documents += 1
