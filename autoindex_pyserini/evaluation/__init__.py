@@ -3,5 +3,15 @@
 from autoindex_pyserini.evaluation.acceptance import accepts
 from autoindex_pyserini.evaluation.comparison import Comparison, QueryChange, compare
 from autoindex_pyserini.evaluation.measures import check_measures, evaluate
+from autoindex_pyserini.evaluation.runs import RunFormatError, write_run
 
-__all__ = ["Comparison", "QueryChange", "accepts", "check_measures", "compare", "evaluate"]
+__all__ = [
+    "Comparison",
+    "QueryChange",
+    "RunFormatError",
+    "accepts",
+    "check_measures",
+    "compare",
+    "evaluate",
+    "write_run",
+]

@@ -1,0 +1,66 @@
+"""The command line: its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from autoindex_pyserini import __version__
+from autoindex_pyserini.cli import doctor, evaluate, index, optimize, search
+from autoindex_pyserini.errors import AutoIndexError, InputError
+
+app = typer.Typer(
+    name="autoindex",
+    help="Learn how documents should be represented before Lucene indexes them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("demo")(optimize.demo)
+app.command("optimize")(optimize.optimize)
+app.command("evaluate")(evaluate.evaluate)
+app.command("index")(index.index)
+app.command("search")(search.search)
+app.command("doctor")(doctor.doctor)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Learn how documents should be represented before Lucene indexes them."""
+
+
+def run_app() -> None:
+    """Run the command of `sys.argv` and exit: 0, 1 for a failure, 2 for wrong input, 130 for Ctrl-C."""
+    try:
+        app(standalone_mode=True)
+    except InputError as error:
+        _fail(error, 2)
+    except AutoIndexError as error:
+        _fail(error, 1)
+    except KeyboardInterrupt:
+        print("autoindex: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _fail(error, 1)
+
+
+def _fail(error: Exception, status: int) -> None:
+    print(f"autoindex: {' '.join(str(error).split())}", file=sys.stderr)
+    sys.exit(status)

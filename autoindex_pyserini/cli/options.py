@@ -1,0 +1,38 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from autoindex_pyserini.settings import Execution, Retriever, Search, Settings
+
+CollectionArgument = Annotated[
+    str, typer.Argument(metavar="COLLECTION", help="A built-in collection's name, or the path of a folder.")
+]
+K1 = Annotated[float, typer.Option("--k1", help="BM25 k1.")]
+B = Annotated[float, typer.Option("--b", help="BM25 b.")]
+Analyzer = Annotated[str, typer.Option(help="Analyzer, by its name in java_config/analyzers.toml.")]
+Workers = Annotated[int, typer.Option(help="Sandbox processes and Lucene threads; 0: one for each core.")]
+Sandbox = Annotated[
+    str, typer.Option(help="confined (by the kernel), or process (a bare child process, for trusted programs).")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+RunOut = Annotated[Path | None, typer.Option(help="Write one TREC run file for each program to this directory.")]
+
+K1_DEFAULT, B_DEFAULT, ANALYZER_DEFAULT = Retriever().k1, Retriever().b, Retriever().analyzer
+SANDBOX_DEFAULT = Execution().sandbox
+
+
+def make_settings(
+    *, k1: float, b: float, analyzer: str, workers: int, sandbox: str, search: Search | None = None
+) -> Settings:
+    """The settings of these options; every other knob at its default."""
+    return Settings(
+        retriever=msgspec.structs.replace(Retriever(), k1=k1, b=b, analyzer=analyzer),
+        execution=msgspec.structs.replace(Execution(), workers=workers, sandbox=sandbox),
+        search=search or Search(),
+    )
