@@ -10,6 +10,9 @@ set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd -P)
 
+# Large wheels over slow lines; and pip's news about itself is not ours to pass on.
+export UV_HTTP_TIMEOUT="${UV_HTTP_TIMEOUT:-300}" PIP_DISABLE_PIP_VERSION_CHECK=1
+
 venv=.venv
 mark=$venv/.made-by-setup # this script made the folder, and may remake it
 ready=$venv/.ready        # holds the path of the checkout; written last, so an interrupted set-up is seen
@@ -205,6 +208,15 @@ check_disk() {
         "(less if the packages are in uv's cache already). If it fails, make room and run the same command again."
 }
 
+# uv trusts the certificates it was built with. Where a proxy or mirror is signed by the machine's own, it needs to be
+# told; a machine without any certificates is why that is not the first thing tried.
+with_uv() { # with_uv UV ARGUMENT...
+    "$@" >&2 || {
+        say "set-up: uv failed (its message is above); trying once more, with this machine's certificates."
+        UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 "$@" >&2
+    }
+}
+
 need_pip() { # need_pip FOLDER: pip in that environment
     "$1/bin/python" -m pip --version >/dev/null 2>&1 || "$1/bin/python" -m ensurepip >/dev/null 2>&1
 }
@@ -213,7 +225,7 @@ need_pip() { # need_pip FOLDER: pip in that environment
 locked_pip() {
     folder=$1
     shift
-    PIP_CONSTRAINT=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1 "$folder/bin/python" -m pip install --quiet \
+    PIP_CONSTRAINT=/dev/null "$folder/bin/python" -m pip install --quiet \
         --require-hashes --no-deps "$@"
 }
 
@@ -227,7 +239,7 @@ download_python() {
         fi
         uv=$here/$venv/uv-only/bin/uv
     fi
-    "$uv" python install 3.12 >&2 || no_python "uv could not fetch one (its message is above)."
+    with_uv "$uv" python install 3.12 || no_python "uv could not fetch one (its message is above)."
     python=$("$uv" python find --no-project --no-python-downloads --managed-python 3.12) ||
         no_python "uv fetched one and cannot find it."
     rm -rf "$venv/uv-only"
@@ -244,8 +256,8 @@ make_venv() {
     say "set-up: making $venv with $python ($("$python" -c 'import platform; print(platform.python_version())'))"
     # Without pip, which takes longer to unpack than everything else here, where a uv can do its work.
     if [ -n "$uv" ] && "$uv" venv --quiet --allow-existing --no-project --python "$python" "$venv" >&2 &&
-        "$uv" pip install --quiet --python "$venv/bin/python" --require-hashes --no-deps -r requirements/build.txt >&2
-    then
+        with_uv "$uv" pip install --quiet --python "$venv/bin/python" --require-hashes --no-deps \
+            -r requirements/build.txt; then
         return 0
     fi
     "$python" -m venv "$venv" >&2 || fail "'$python -m venv $venv' failed (its message is above)."
@@ -259,13 +271,12 @@ install_locked() {
     [ ! -t 2 ] || quiet=""
     # The build tools are in place already, pinned by hash, so nothing unlocked is fetched to build Pyserini.
     # shellcheck disable=SC2086
-    if UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-300} "$venv/bin/uv" pip sync $quiet --python "$venv/bin/python" \
-        --require-hashes --no-build-isolation requirements/dev.txt >&2 &&
-        "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps --no-build-isolation --editable . >&2
-    then
+    if with_uv "$venv/bin/uv" pip sync $quiet --python "$venv/bin/python" --require-hashes --no-build-isolation \
+        requirements/dev.txt && with_uv "$venv/bin/uv" pip install --quiet --offline --python "$venv/bin/python" \
+        --no-deps --no-build-isolation --editable .; then
         return 0
     fi
-    say "set-up: uv failed (its message is above); trying pip, which takes longer."
+    say "set-up: uv failed (its messages are above); trying pip, which takes longer."
     if need_pip "$venv" && locked_pip "$venv" --no-build-isolation -r requirements/dev.txt >&2 &&
         "$venv/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable . >&2
     then
