@@ -24,6 +24,7 @@ from autoindex_pyserini.types import Qrels, Topic
 
 UNKNOWN_DOCUMENT = "the docid is not in the collection"
 UNKNOWN_QUERY = "the qid is not among the queries"
+NO_TEXT = "the query has no text"
 ALSO_IN_TEST = "the query is in the test split too"
 
 
@@ -117,7 +118,9 @@ def _usable(judgments: Judgments, parts: Parts, unknown: set[str], counts: _Coun
             continue
         known = {docid: grade for docid, grade in pairs.items() if docid not in unknown}
         counts.dropped[UNKNOWN_DOCUMENT] += len(pairs) - len(known)
-        if known and qid in with_text:
+        if qid not in with_text:
+            counts.dropped[NO_TEXT] += len(known)
+        elif known:
             kept[qid] = known
     return kept
 

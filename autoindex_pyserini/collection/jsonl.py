@@ -174,13 +174,12 @@ def document(record: dict[str, Any], where: str, tally: Tally) -> Document:
         CollectionError: it has no usable id.
     """
     docid = take_id(record, where, tally)
-    title = as_text(record.pop("title", None), tally) or ""
-    text = as_text(record.pop("text", None), tally) or ""
-    metadata = record.pop("metadata", None)
+    title = as_text(record.pop("title", ""), tally) or ""
+    text = as_text(record.pop("text", ""), tally) or ""
+    metadata = record.get("metadata")
     if isinstance(metadata, dict):
+        del record["metadata"]
         record.update(metadata)
-    elif metadata is not None:
-        record["metadata"] = metadata
     fields: dict[str, str] = {}
     for name, value in record.items():
         as_field = as_text(value, tally)

@@ -26,9 +26,7 @@ from autoindex_pyserini.collection.splits import normalised
 from autoindex_pyserini.errors import CollectionError
 
 KIND = "python-api"
-BUILDER_VERSION = 1
-"""Raised with every change to what is built from the same sources, so that caches are built anew."""
-
+_BUILDER = ("numpydoc.py", "pydata_api.py", "python_names.py", "python_source.py", "splits.py")
 _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w*\}")
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 
@@ -73,8 +71,14 @@ def build(wanted: PythonApi, *, progress: Progress | None = None) -> Path:
         EnvironmentProblemError: the cache folder cannot be written.
     """
     versions = {name: _version(name, distribution) for name, distribution in sorted(wanted.packages.items())}
-    recipe = {"builder": BUILDER_VERSION, "definition": msgspec.to_builtins(wanted), "packages": versions}
+    recipe = {"builder": _builder(), "definition": msgspec.to_builtins(wanted), "packages": versions}
     return cached(wanted.name, recipe, lambda: _read(wanted, progress))
+
+
+def _builder() -> str:
+    """A hash of the sources that decide what is built: a cache can then never be older than they are."""
+    here = Path(__file__).parent
+    return hashlib.sha256(b"".join((here / name).read_bytes() for name in _BUILDER)).hexdigest()
 
 
 def _version(package: str, distribution: str) -> str:

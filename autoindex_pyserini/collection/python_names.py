@@ -140,8 +140,11 @@ class Names:
         head, _, members = definition.path.partition(".")
         key = (definition.module, head)
         heirs = [heir for heir in self._subclasses.get(key, []) if heir in self._paths]
-        if len(heirs) == 1 and (heirs[0][0], f"{heirs[0][1]}.{members}") not in self._objects:
+        if len(heirs) == 1:  # a private base of one public class: its members are that class's own
             key = heirs[0]
+            overriding = self._objects.get((key[0], f"{key[1]}.{members}"))
+            if overriding is not None and overriding.docstring.strip():
+                return None
         if self._paths.get(key):
             top = self._paths[key][0]
         elif is_public(definition.module.rpartition(".")[0]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib.util
 import re
 import warnings
@@ -87,20 +88,32 @@ def read_package(name: str, progress: Progress | None = None) -> dict[str, Modul
     root = Path(next(iter(spec.submodule_search_locations)))
     modules: dict[str, Module] = {}
     paths = sorted(root.rglob("*.py"))
-    for number, path in enumerate(paths):
-        if progress and number % 50 == 0:
-            progress(f"reading {name}", number, len(paths))
-        parts = [name, *path.relative_to(root).with_suffix("").parts]
-        is_package = parts[-1] == "__init__"
-        if is_package:
-            parts.pop()
-        if not any(part in _SKIPPED or part.startswith("test_") for part in parts[1:]):
-            module = Module(".".join(parts), is_package)
-            _read_module(module, path)
-            modules[module.name] = module
+    collecting = gc.isenabled()
+    gc.disable()  # syntax trees are large and have no cycles: looking for some takes a fifth of the time
+    try:
+        for number, path in enumerate(paths):
+            if progress and number % 50 == 0:
+                progress(f"reading {name}", number, len(paths))
+            module = _module(name, path.relative_to(root))
+            if module is not None:
+                _read_module(module, path)
+                modules[module.name] = module
+    finally:
+        if collecting:
+            gc.enable()
     if progress:
         progress(f"reading {name}", len(paths), len(paths))
     return modules
+
+
+def _module(package: str, path: Path) -> Module | None:
+    parts = [package, *path.with_suffix("").parts]
+    is_package = parts[-1] == "__init__"
+    if is_package:
+        parts.pop()
+    if any(part in _SKIPPED or part.startswith("test_") for part in parts[1:]):
+        return None
+    return Module(".".join(parts), is_package)
 
 
 def _read_module(module: Module, path: Path) -> None:
@@ -236,10 +249,9 @@ class _Reader:
                 self.module.exported = names + more[0], sources + more[1]
         elif isinstance(value, ast.Name):
             self.module.imports[name] = (self.module.name, value.id)
-        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and (
-            value.func.id.startswith(f"{name}_")
-        ):  # an instance that stands for its class, as in ``norm = norm_gen(name="norm")``
-            self.module.imports[name] = (self.module.name, value.func.id)
+        elif _called_name(value).startswith(f"{name}_"):
+            # An instance that stands for its class, as in ``norm = norm_gen(name="norm")``.
+            self.module.imports[name] = (self.module.name, _called_name(value))
 
     def _exported(self, value: ast.expr) -> tuple[list[str], list[str]] | None:
         if isinstance(value, ast.List | ast.Tuple):
@@ -259,7 +271,7 @@ class _Reader:
 
     def _call(self, call: ast.Call) -> None:
         """Docstrings of C code: ``add_newdoc(place, name, doc)``, scipy's ``add_newdoc(name, doc)``, ..."""
-        called = call.func.id if isinstance(call.func, ast.Name) else ""
+        called = _called_name(call)
         if called not in ("add_newdoc", "_array_method_doc"):
             return
         arguments = [_constant(each) for each in call.args]
@@ -291,6 +303,11 @@ class _Reader:
         owner = definitions.get(f"{module}:{path.rpartition('.')[0]}")
         if owner is not None and owner.kind != "class":  # what has members is a class
             definitions[f"{module}:{owner.path}"] = msgspec.structs.replace(owner, kind="class")
+
+
+def _called_name(node: ast.expr) -> str:
+    """The plain name that a call calls; empty for everything else."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 def _is_text(node: ast.expr) -> bool:

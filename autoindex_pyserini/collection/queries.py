@@ -31,7 +31,7 @@ def read_queries(path: Path) -> list[Topic]:
             record = read_object(path, number, raw)
             qid = take_id(record, f"{path}:{number}", tally)
             if "text" not in record:
-                raise CollectionError(f'{path}:{number}: query \'{qid}\' has no "text"; add it')
+                raise CollectionError(f"{path}:{number}: query '{qid}' has no \"text\"; add it")
             if qid in lines:
                 raise CollectionError(
                     f"{path}:{number}: query id '{qid}' stands in line {lines[qid]} already; "
