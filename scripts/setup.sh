@@ -213,7 +213,8 @@ check_disk() {
 with_uv() { # with_uv UV ARGUMENT...
     "$@" >&2 || {
         say "set-up: uv failed (its message is above); trying once more, with this machine's certificates."
-        UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 "$@" >&2
+        export UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1 # one is the older name
+        "$@" >&2
     }
 }
 
