@@ -25,10 +25,12 @@ test-slow: $(READY) ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow -o faulthandler_timeout=3600 $(PYTEST_ARGS)
 
 lint: $(READY) ## style, formatting, types, and which room imports which
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	@status=0; \
+	$(BIN)/ruff check . || status=1; \
+	$(BIN)/ruff format --check --quiet . || { status=1; echo "formatting differs: run 'make format'"; }; \
+	$(BIN)/mypy || status=1; \
+	$(BIN)/lint-imports --no-logo || status=1; \
+	exit $$status
 
 format: $(READY) ## format, and mend what ruff can mend
 	$(BIN)/ruff check --fix .
