@@ -73,5 +73,9 @@ class IndexLossError(AutoIndexError):
     """Lucene holds another number of passages than were sent to it. Nothing is published."""
 
 
+class LuceneError(AutoIndexError):
+    """Lucene stopped: disk full, a damaged index, a limit of its own. Carries Lucene's message."""
+
+
 class EvaluationError(InputError):
     """Run and judgments cannot be scored together, or a measure is unknown."""

@@ -6,6 +6,7 @@ compared after every batch and once more against the finished index.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,11 +15,11 @@ from typing import Any, Self
 
 import msgspec
 
-from autoindex_pyserini.errors import IndexDirectoryError, IndexLossError
+from autoindex_pyserini.errors import IndexDirectoryError, IndexLossError, LuceneError
 from autoindex_pyserini.lucene.analyzers import analyzer_config
 from autoindex_pyserini.lucene.ids import passage_ids
 from autoindex_pyserini.lucene.java import heap_mb, jvm_config
-from autoindex_pyserini.lucene.jvm import java_class, java_error
+from autoindex_pyserini.lucene.jvm import java_class, java_errors
 from autoindex_pyserini.resources import data_dir
 from autoindex_pyserini.types import Passage, Represented
 
@@ -77,7 +78,10 @@ class IndexBuilder:
         self.directory = directory
         self._options = options
         directory.parent.mkdir(parents=True, exist_ok=True)
-        self._indexer = java_class("io.anserini.index.SimpleIndexer")(self._args())
+        indexer = java_class("io.anserini.index.SimpleIndexer")
+        arguments = self._args()
+        with java_errors(f"cannot write an index in {directory}"):
+            self._indexer = indexer(arguments)
         self._documents = 0
         self._passages = 0
         self.counts: IndexCounts | None = None
@@ -114,7 +118,8 @@ class IndexBuilder:
             lines += [encode(_json(id, passage)).decode() for id, passage in zip(ids, passages, strict=True)]
         if not lines:
             return
-        added = self._indexer.addRawDocuments(lines)
+        with java_errors(f"indexing in {self.directory} failed"):
+            added = self._indexer.addRawDocuments(lines)
         if added != len(lines):
             raise IndexLossError(
                 f"Lucene took {added} of {len(lines)} passages (near document {self._documents}); "
@@ -126,7 +131,8 @@ class IndexBuilder:
     def _close(self) -> None:
         indexer, self._indexer = self._indexer, None
         if indexer is not None:
-            indexer.close(self._options.optimize)
+            with java_errors(f"the index in {self.directory} could not be finished"):
+                indexer.close(self._options.optimize)
 
     def _finish(self) -> None:
         self._close()
@@ -146,13 +152,13 @@ class IndexBuilder:
         try:
             if kind is None:
                 self._finish()
-            else:
+                return
+            with contextlib.suppress(LuceneError):  # the error that brought us here is the one to report
                 self._close()
         except BaseException:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise
-        if kind is not None:
-            shutil.rmtree(self.directory, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def _json(id: str, passage: Passage) -> dict[str, str]:
@@ -192,12 +198,11 @@ def open_reader(directory: Path) -> Any:
     readers = java_class("org.apache.lucene.index.DirectoryReader")
     if not readers.indexExists(store):
         raise IndexDirectoryError(f"{directory} holds no Lucene index; build one with `autoindex index`")
-    import jnius
-
     try:
-        return readers.open(store)
-    except jnius.JavaException as error:
-        raise IndexDirectoryError(f"{directory}: {java_error(error)}") from error
+        with java_errors(f"{directory} cannot be opened"):
+            return readers.open(store)
+    except LuceneError as error:
+        raise IndexDirectoryError(str(error)) from error
 
 
 def directory_size(directory: Path) -> int:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import shlex
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from autoindex_pyserini.errors import EnvironmentProblemError
+from autoindex_pyserini.errors import EnvironmentProblemError, LuceneError
 from autoindex_pyserini.lucene.java import find_jar, find_java, heap_mb, jvm_config
 from autoindex_pyserini.resources import data_dir
 
@@ -67,6 +69,17 @@ def java_class(name: str) -> Any:
     import jnius
 
     return jnius.autoclass(name)
+
+
+@contextmanager
+def java_errors(what: str) -> Iterator[None]:
+    """Turn exceptions that come out of Java into `LuceneError`, named by what was being done."""
+    import jnius
+
+    try:
+        yield
+    except jnius.JavaException as error:
+        raise LuceneError(f"{what}: {java_error(error)}") from error
 
 
 def java_error(error: Exception) -> str:
