@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -58,8 +59,8 @@ def _parse(names: Sequence[str]) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
     for name in names:
         try:
-            parsed[name] = ir_measures.parse_measure(name)
-        except (NameError, ValueError, SyntaxError, AttributeError, TypeError) as error:
+            parsed[name] = _measure(name)
+        except (KeyError, ValueError, SyntaxError, AttributeError, TypeError, AssertionError) as error:
             raise EvaluationError(
                 f"unknown measure {name!r}; use ir_measures syntax, such as R@100, nDCG@10, RR@10 or AP"
             ) from error
@@ -68,6 +69,27 @@ def _parse(names: Sequence[str]) -> dict[str, Any]:
                 f"no installed provider computes {name!r}; see `pip show ir_measures` for its extras"
             )
     return parsed
+
+
+def _measure(name: str) -> Any:
+    """The ir_measures object for ``Name``, ``Name@k`` or ``Name(parameter=value)@k``.
+
+    ir_measures 0.4 has a parser of its own, which asks `ast` for classes that Python 3.14 no longer has.
+    """
+    import ir_measures
+
+    node: ast.expr = ast.parse(name.strip(), mode="eval").body
+    cutoff = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        cutoff, node = ast.literal_eval(node.right), node.left
+    parameters = {}
+    if isinstance(node, ast.Call) and not node.args:
+        parameters = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+        node = node.func
+    if not isinstance(node, ast.Name):
+        raise ValueError(name)
+    measure = ir_measures.measures.registry[node.id](**parameters)
+    return measure if cutoff is None else measure @ cutoff
 
 
 def _scored_docs(run: Run, qrels: Qrels) -> Iterator[Any]:

@@ -70,7 +70,7 @@ def test_nothing_to_evaluate_on() -> None:
         evaluate(run(q=["a"]), {}, MEASURES)
 
 
-@pytest.mark.parametrize("name", ["Recall", "nDCG@", "R@x", "__import__('os')", ""])
+@pytest.mark.parametrize("name", ["Recal", "nDCG@", "nDCG(gains=open)@10", "nDCG@10@5", "R(100)", "R@x", "__import__('os')", ""])
 def test_an_unknown_measure_is_named(name: str) -> None:
     with pytest.raises(EvaluationError, match="unknown measure"):
         check_measures([name])
@@ -95,3 +95,12 @@ def test_comparison_needs_the_same_queries() -> None:
 @pytest.mark.parametrize(("gain", "kept"), [(1e-5, True), (2e-5, True), (9e-6, False), (0.0, False), (-1.0, False)])
 def test_acceptance_is_at_the_threshold(gain: float, kept: bool) -> None:
     assert accepts(evaluation(a=gain), evaluation(a=0.0), objective="R@100", threshold=1e-5) is kept
+
+
+def test_names_are_read_as_ir_measures_writes_them() -> None:
+    from ir_measures import AP, RR, P, R, nDCG
+
+    from autoindex_pyserini.evaluation.measures import _measure
+
+    for measure in (R @ 100, nDCG @ 10, AP, RR @ 10, P(rel=2) @ 5, nDCG(dcg="exp-log2") @ 10, AP(rel=2)):
+        assert _measure(str(measure)) == measure
