@@ -28,24 +28,34 @@ NO_TEXT = "the query has no text"
 ALSO_IN_TEST = "the query is in the test split too"
 
 
+class QuerySet(msgspec.Struct, frozen=True):
+    """Queries, and the judgments that belong to them.
+
+    Attributes:
+        topics: all queries; two sets may share one list.
+        judgments: some of them may name other queries or documents: these are counted and left out.
+    """
+
+    topics: list[Topic]
+    judgments: Judgments
+
+
 class Parts(msgspec.Struct, frozen=True):
     """What a source found, before it is checked.
 
     Attributes:
         name: the collection's name.
-        where: the folder or other place to name in messages about queries and judgments.
+        where: the folder or other place to name in messages about queries.
         documents: the documents.
-        topics: all queries.
-        judgments: under ``test`` and ``validation`` where the source has splits of its own; else under
-            ``""``, to be split by hash.
+        queries: under ``validation`` and ``test`` where the source has splits of its own; else one set
+            under ``""``, to be split by hash.
         notes: for the report.
     """
 
     name: str
     where: str
     documents: DocumentSource
-    topics: list[Topic]
-    judgments: dict[str, Judgments]
+    queries: dict[str, QuerySet]
     notes: tuple[str, ...] = ()
 
 
@@ -68,23 +78,18 @@ def assemble(
         CollectionError: a document or an id is unusable, the collection is empty, the judgments name no
             document, or a split would have no query with a relevant document.
     """
-    judged = {docid for each in parts.judgments.values() for pairs in each.qrels.values() for docid in pairs}
+    judged = {
+        docid for each in parts.queries.values() for pairs in each.judgments.qrels.values() for docid in pairs
+    }
     scan = Scan(parts.documents, judged, progress)
     counts = _Counts()
-    usable = {name: _usable(each, parts, scan.unknown, counts) for name, each in parts.judgments.items()}
-    if not any(usable.values()):
+    usable = {name: _usable(name, each, scan.unknown, counts) for name, each in parts.queries.items()}
+    if not any(split.topics for split in usable.values()):
         raise _nothing_judged(parts, scan.unknown)
-    topics = [topic for topic in parts.topics if topic.text]
     if "" in usable:
-        qrels = usable[""]
-        sides = split_by_hash(
-            [topic for topic in topics if topic.qid in qrels],
-            seed=DEFAULT_SEED if seed is None else seed,
-            ratio=ratio,
-        )
+        splits = _split_one(usable[""], DEFAULT_SEED if seed is None else seed, ratio)
     else:
-        qrels, sides = _own_splits(topics, usable, counts)
-    splits = {name: _split(name, topics, qrels, sides) for name in (VALIDATION, TEST)}
+        splits = _keep_apart(usable, counts)
     for split in splits.values():
         _require_relevant(split, parts)
     return Collection(
@@ -106,12 +111,12 @@ class _Counts:
         self.unknown_queries: set[str] = set()
 
 
-def _usable(judgments: Judgments, parts: Parts, unknown: set[str], counts: _Counts) -> Qrels:
-    """Keep the judgments of known queries about known documents, and count the others."""
-    with_text = {topic.qid for topic in parts.topics if topic.text}
-    all_qids = {topic.qid for topic in parts.topics}
+def _usable(name: str, queries: QuerySet, unknown: set[str], counts: _Counts) -> Split:
+    """Keep the queries that have text and are judged on a known document, and count the others."""
+    with_text = {topic.qid for topic in queries.topics if topic.text}
+    all_qids = {topic.qid for topic in queries.topics}
     kept: Qrels = {}
-    for qid, pairs in judgments.qrels.items():
+    for qid, pairs in queries.judgments.qrels.items():
         if qid not in all_qids:
             counts.unknown_queries.add(qid)
             counts.dropped[UNKNOWN_QUERY] += len(pairs)
@@ -122,29 +127,32 @@ def _usable(judgments: Judgments, parts: Parts, unknown: set[str], counts: _Coun
             counts.dropped[NO_TEXT] += len(known)
         elif known:
             kept[qid] = known
-    return kept
+    return Split(name, tuple(topic for topic in queries.topics if topic.qid in kept), kept)
 
 
-def _own_splits(
-    topics: list[Topic], usable: Mapping[str, Qrels], counts: _Counts
-) -> tuple[Qrels, dict[str, str]]:
+def _split_one(queries: Split, seed: int, ratio: tuple[int, int]) -> dict[str, Split]:
+    sides = split_by_hash(queries.topics, seed=seed, ratio=ratio)
+    return {
+        name: _part(name, queries, {qid for qid, side in sides.items() if side == name})
+        for name in (VALIDATION, TEST)
+    }
+
+
+def _keep_apart(own: Mapping[str, Split], counts: _Counts) -> dict[str, Split]:
     """Take the source's own splits; a query of both, or a near-duplicate, stays in the test split only."""
-    texts = {topic.qid: normalised(topic.text) for topic in topics}
-    qrels = dict(usable[TEST])
-    sides = dict.fromkeys(qrels, TEST)
-    tested = {texts[qid] for qid in qrels}
-    for qid, pairs in usable[VALIDATION].items():
-        if qid in sides or texts[qid] in tested:
-            counts.dropped[ALSO_IN_TEST] += len(pairs)
-        else:
-            qrels[qid] = pairs
-            sides[qid] = VALIDATION
-    return qrels, sides
+    tested = {normalised(topic.text) for topic in own[TEST].topics}
+    validation = own[VALIDATION]
+    apart = {topic.qid for topic in validation.topics if normalised(topic.text) not in tested}
+    counts.dropped[ALSO_IN_TEST] += sum(
+        len(pairs) for qid, pairs in validation.qrels.items() if qid not in apart
+    )
+    everything = {topic.qid for topic in own[TEST].topics}
+    return {VALIDATION: _part(VALIDATION, validation, apart), TEST: _part(TEST, own[TEST], everything)}
 
 
-def _split(name: str, topics: list[Topic], qrels: Qrels, sides: Mapping[str, str]) -> Split:
-    chosen = tuple(topic for topic in topics if sides.get(topic.qid) == name)
-    return Split(name, chosen, {topic.qid: qrels[topic.qid] for topic in chosen})
+def _part(name: str, queries: Split, qids: set[str]) -> Split:
+    topics = tuple(topic for topic in queries.topics if topic.qid in qids)
+    return Split(name, topics, {topic.qid: queries.qrels[topic.qid] for topic in topics})
 
 
 def _has_relevant(pairs: Mapping[str, int]) -> bool:
@@ -153,29 +161,32 @@ def _has_relevant(pairs: Mapping[str, int]) -> bool:
 
 def _require_relevant(split: Split, parts: Parts) -> None:
     if not any(_has_relevant(pairs) for pairs in split.qrels.values()):
-        remedy = "add judged queries" + (", or give another seed" if "" in parts.judgments else "")
+        remedy = "add judged queries" + (", or give another seed" if "" in parts.queries else "")
         raise CollectionError(
             f"{parts.where}: the {split.name} split would have no query with a relevant document "
-            f"({len(split.topics)} of {len(parts.topics)} queries fall into it); {remedy}"
+            f"({len(split.topics)} judged queries fall into it); {remedy}"
         )
 
 
 def _nothing_judged(parts: Parts, unknown: set[str]) -> CollectionError:
-    judgments = next(iter(parts.judgments.values()))
-    qids = {topic.qid for topic in parts.topics if topic.text}
-    if not any(qid in qids for each in parts.judgments.values() for qid in each.qrels):
-        what = f"names no query of {parts.where} (its first is '{next(iter(judgments.qrels))}')"
+    first = next(iter(parts.queries.values())).judgments
+    known = {topic.qid for each in parts.queries.values() for topic in each.topics if topic.text}
+    judged = {qid for each in parts.queries.values() for qid in each.judgments.qrels}
+    if not known & judged:
+        what = f"names no query of {parts.where} (its first is '{next(iter(first.qrels))}')"
     else:
-        example = next(docid for pairs in judgments.qrels.values() for docid in pairs if docid in unknown)
+        example = next(docid for pairs in first.qrels.values() for docid in pairs if docid in unknown)
         what = f"names no document of {parts.documents.where} (its first is '{example}')"
-    return CollectionError(f"{judgments.path}: {what}; write the ids as they are written there")
+    return CollectionError(f"{first.where}: {what}; write the ids as they are written there")
 
 
 def _report(parts: Parts, scan: Scan, counts: _Counts, splits: Mapping[str, Split]) -> LoadReport:
     kept = [pairs for split in splits.values() for pairs in split.qrels.values()]
     grades = Counter(grade for pairs in kept for grade in pairs.values())
     used = sum(len(split.topics) for split in splits.values())
-    without_text = sum(not topic.text for topic in parts.topics)
+    lists = {id(each.topics): each.topics for each in parts.queries.values()}.values()
+    queries = sum(map(len, lists))
+    without_text = sum(not topic.text for topics in lists for topic in topics)
     report: dict[str, Any] = {
         "documents": scan.documents,
         "empty_documents": scan.empty,
@@ -183,14 +194,14 @@ def _report(parts: Parts, scan: Scan, counts: _Counts, splits: Mapping[str, Spli
         "null_values": scan.tally.nulls,
         "mended_values": scan.tally.mended,
         "fields": dict(scan.fields.most_common()),
-        "queries": len(parts.topics),
+        "queries": queries,
         "queries_without_text": without_text,
-        "queries_without_judgments": len(parts.topics) - without_text - used,
+        "queries_without_judgments": queries - without_text - used,
         "queries_without_relevant": sum(not _has_relevant(pairs) for pairs in kept),
         "queries_unknown": len(counts.unknown_queries),
         "judged_pairs": grades.total(),
         "pairs_dropped": {reason: count for reason, count in counts.dropped.items() if count},
-        "pairs_repeated": sum(each.repeated for each in parts.judgments.values()),
+        "pairs_repeated": sum(each.judgments.repeated for each in parts.queries.values()),
         "negative_grades": sum(count for grade, count in grades.items() if grade < 0),
         "grades": dict(sorted(grades.items())),
         "splits": {name: len(split.topics) for name, split in splits.items()},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autoindex_pyserini.collection.assemble import Parts
+from autoindex_pyserini.collection.assemble import Parts, QuerySet
 from autoindex_pyserini.collection.files import find_file
 from autoindex_pyserini.collection.jsonl import JsonLines
 from autoindex_pyserini.collection.judgments import Judgments, read_judgments
-from autoindex_pyserini.collection.queries import read_queries
 from autoindex_pyserini.collection.splits import TEST, VALIDATION
+from autoindex_pyserini.collection.topics import read_topics
 from autoindex_pyserini.errors import CollectionError
 
 _SINGLE_QRELS = ("qrels.txt", "qrels.tsv", "qrels")
@@ -39,13 +39,13 @@ def read_beir(folder: Path, *, name: str | None = None) -> Parts:
     queries = find_file(folder, "queries.jsonl")
     if queries is None:
         raise CollectionError(f"{folder}: has no queries.jsonl or queries.jsonl.gz; a BEIR folder needs one")
+    topics = read_topics(queries)
     judgments, notes = _judgments(folder)
     return Parts(
         name=name or folder.resolve().name,
         where=str(folder),
         documents=JsonLines((corpus,)),
-        topics=read_queries(queries),
-        judgments=judgments,
+        queries={split: QuerySet(topics, each) for split, each in judgments.items()},
         notes=notes,
     )
 

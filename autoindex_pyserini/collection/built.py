@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from autoindex_pyserini.collection.jsonl import as_text
 from autoindex_pyserini.collection.model import Tally
+from autoindex_pyserini.collection.records import as_text
 from autoindex_pyserini.errors import EnvironmentProblemError
 from autoindex_pyserini.resources import cache_dir
 

@@ -11,10 +11,9 @@ import msgspec
 
 from autoindex_pyserini.collection.files import chunks
 from autoindex_pyserini.collection.model import Tally
+from autoindex_pyserini.collection.records import BEIR, Columns, document, kind
 from autoindex_pyserini.errors import CollectionError
 from autoindex_pyserini.types import Document
-
-_ID_KEYS = ("_id", "id")
 
 
 class _PlainLine(
@@ -30,23 +29,27 @@ class _PlainLine(
     fields: dict[str, str] = {}
 
 
+_PLAIN = ("_id", ("title",), ("text",), None)
+"""What `Columns` must say for a `_PlainLine` to be read right."""
+
+
 class JsonLines:
     """The documents of one or more files of JSON lines, plain or gzipped.
 
-    A line is an object with ``_id`` (or ``id``), and optionally ``title``, ``text`` and ``metadata``.
-    Entries of ``metadata`` and all other keys become fields under their own names; ``metadata`` wins
-    where both have one. Values that are not text become text: numbers and booleans as JSON writes them,
-    lists joined by newlines, objects as compact JSON; null is dropped. NUL becomes a space and a lone
-    surrogate U+FFFD, because neither survives the way into Lucene and back.
+    A line is an object with ``_id`` (or ``id``), and optionally ``title``, ``text`` and ``metadata``, unless
+    `columns` says otherwise. Entries of ``metadata`` and all other keys become fields under their own
+    names; ``metadata`` wins where both have one. Values that are not text become text, see `as_text`.
 
     Attributes:
         paths: the files, in the order in which they are read.
+        columns: which keys are what.
     """
 
-    def __init__(self, paths: tuple[Path, ...]) -> None:
+    def __init__(self, paths: tuple[Path, ...], columns: Columns = BEIR) -> None:
         """Remember the files, and how large and how old they are."""
         self.paths = paths
-        self._stamps = [_stamp(path) for path in paths]
+        self.columns = columns
+        self._stamps = [stamp(path) for path in paths]
 
     @property
     def where(self) -> str:
@@ -61,10 +64,10 @@ class JsonLines:
                 is not a document; names the file and the line.
         """
         tally = tally or Tally()
-        for path, stamp in zip(self.paths, self._stamps, strict=True):
-            if _stamp(path) != stamp:
+        for path, known in zip(self.paths, self._stamps, strict=True):
+            if stamp(path) != known:
                 raise CollectionError(f"{path}: changed since the collection was loaded; load it again")
-            yield from _documents(path, tally)
+            yield from documents_of(path, tally, self.columns)
 
     def locate(self, position: int) -> str:
         """Say where a document stands; reads the files again, so it is for error messages only."""
@@ -77,7 +80,12 @@ class JsonLines:
         raise IndexError("position beyond the last document")
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def stamp(path: Path) -> tuple[int, int]:
+    """Size and time of a file, by which a change shows.
+
+    Raises:
+        CollectionError: it cannot be read.
+    """
     try:
         status = path.stat()
     except OSError as error:
@@ -93,14 +101,19 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _documents(path: Path, tally: Tally) -> Iterator[Document]:
-    """Decode whole chunks at once, which is about three times as fast as line by line."""
+def documents_of(path: Path, tally: Tally, columns: Columns) -> Iterator[Document]:
+    """Decode one file. Whole chunks at once are about three times as fast as line by line.
+
+    Raises:
+        CollectionError: the file cannot be read, or a line is not a document.
+    """
+    plain_is_right = (columns.id[0], columns.title, columns.text[:1], columns.fields) == _PLAIN
     decode = msgspec.json.Decoder(_PlainLine).decode_lines
     before = 0
     for chunk in chunks(path):
         lines = chunk.count(b"\n")
         plain: list[_PlainLine] | None = None
-        if b"\\u0000" not in chunk:
+        if plain_is_right and b"\\u0000" not in chunk:
             try:
                 plain = decode(chunk)
             except msgspec.DecodeError:
@@ -116,31 +129,23 @@ def _documents(path: Path, tally: Tally) -> Iterator[Document]:
         else:
             for number, raw in enumerate(chunk.split(b"\n"), before + 1):
                 if raw and not raw.isspace():
-                    yield _careful(path, number, raw, tally)
+                    yield document(read_object(path, number, raw), f"{path}:{number}", tally, columns)
         before += lines
 
 
-_decode_plain = msgspec.json.Decoder(_PlainLine).decode
-
-
-def _careful(path: Path, number: int, raw: bytes, tally: Tally) -> Document:
-    if b"\\u0000" not in raw:
-        try:
-            line = _decode_plain(raw)
-        except msgspec.DecodeError:
-            pass
-        else:
-            if line.docid and not line.docid.isspace():
-                return Document(line.docid, line.title, line.text, line.fields)
-    return document(read_object(path, number, raw), f"{path}:{number}", tally)
+_decode_any = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def read_object(path: Path, number: int, raw: bytes) -> dict[str, Any]:
-    """Decode one line that must hold a JSON object; the standard library also takes lone surrogates.
+    """Decode one line that must hold a JSON object; lone surrogates are taken too.
 
     Raises:
         CollectionError: it is not JSON, not UTF-8, or not an object.
     """
+    try:
+        return _decode_any(raw)
+    except (msgspec.DecodeError, RecursionError):
+        pass  # the standard library takes more, and says better what is wrong with the rest
     try:
         value = json.loads(raw)
     except UnicodeDecodeError as error:
@@ -156,90 +161,7 @@ def read_object(path: Path, number: int, raw: bytes) -> dict[str, Any]:
         raise CollectionError(f"{path}:{number}: cannot be read as JSON ({error})") from error
     if not isinstance(value, dict):
         raise CollectionError(
-            f"{path}:{number}: a JSON {_kind(value)}, not an object; "
+            f"{path}:{number}: a JSON {kind(value)}, not an object; "
             'every line must be an object such as {"_id": "1", "title": "...", "text": "..."}'
         )
     return value
-
-
-def document(record: dict[str, Any], where: str, tally: Tally) -> Document:
-    """Make a document of any decoded record, turning values into text.
-
-    Args:
-        record: as decoded; changed by this function.
-        where: ``file:line``, for messages.
-        tally: counts what had to be mended.
-
-    Raises:
-        CollectionError: it has no usable id.
-    """
-    docid = take_id(record, where, tally)
-    title = as_text(record.pop("title", ""), tally) or ""
-    text = as_text(record.pop("text", ""), tally) or ""
-    metadata = record.get("metadata")
-    if isinstance(metadata, dict):
-        del record["metadata"]
-        record.update(metadata)
-    fields: dict[str, str] = {}
-    for name, value in record.items():
-        as_field = as_text(value, tally)
-        if as_field is not None:
-            fields[_mend(name, tally)] = as_field
-    return Document(docid, title, text, fields)
-
-
-def take_id(record: dict[str, Any], where: str, tally: Tally) -> str:
-    """Take the id out of a record: ``_id``, or else ``id``; a number counts as text.
-
-    Raises:
-        CollectionError: there is none, or it is blank, or neither text nor a number.
-    """
-    key = next((key for key in _ID_KEYS if key in record), None)
-    if key is None:
-        raise CollectionError(f'{where}: no "_id"; every line needs an "_id" (or "id") of its own')
-    value = record.pop(key)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise CollectionError(f'{where}: "{key}" is {_kind(value)}; it must be text or a number')
-    identifier = as_text(value, tally) or ""
-    if not identifier or identifier.isspace():
-        raise CollectionError(f'{where}: "{key}" is empty; every line needs an id of its own')
-    return identifier
-
-
-def as_text(value: object, tally: Tally) -> str | None:
-    """Turn a JSON value into text; None if it is null."""
-    if isinstance(value, str):
-        return _mend(value, tally)
-    if value is None:
-        tally.nulls += 1
-        return None
-    tally.coerced += 1
-    if isinstance(value, list):
-        inner = Tally()  # the list counts once, whatever it holds
-        parts = [part for part in (as_text(item, inner) for item in value) if part is not None]
-        tally.mended += inner.mended
-        tally.nulls += inner.nulls
-        return "\n".join(parts)
-    if isinstance(value, dict):
-        return _mend(json.dumps(value, ensure_ascii=False, separators=(",", ":")), tally)
-    return json.dumps(value) if isinstance(value, bool | int | float) else _mend(str(value), tally)
-
-
-def _mend(text: str, tally: Tally) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        whole = False
-    else:
-        whole = "\x00" not in text
-    if whole:
-        return text
-    tally.mended += 1
-    return text.replace("\x00", " ").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "boolean", int: "number", float: "number", str: "string", list: "list", dict: "object"}
-    return names.get(type(value), type(value).__name__)

@@ -15,15 +15,15 @@ _HEADER_NAMES = frozenset({"query-id", "query_id", "queryid", "qid", "query", "t
 
 
 class Judgments(msgspec.Struct, frozen=True):
-    """The judgments of one file, before they meet documents and topics.
+    """The judgments of one source, before they meet documents and topics.
 
     Attributes:
-        path: the file.
+        where: the file or other place to name in messages.
         qrels: qid -> docid -> grade, in file order.
         repeated: further copies of a pair, with the same grade.
     """
 
-    path: Path
+    where: str
     qrels: Qrels
     repeated: int
 
@@ -63,7 +63,7 @@ def read_judgments(path: Path) -> Judgments:
         raise CollectionError(
             f"{path}: no judgments; a line is 'qid 0 docid grade' or 'qid<TAB>docid<TAB>grade'"
         )
-    return Judgments(path, qrels, repeated)
+    return Judgments(str(path), qrels, repeated)
 
 
 def _split(line: str) -> list[str]:

@@ -62,15 +62,15 @@ def toy(tmp_path, monkeypatch):
 
 def test_queries_are_what_others_say(toy):
     parts = read_beir(toy())
-    texts = {topic.text: topic.qid for topic in parts.topics}
-    qrels = parts.judgments[""].qrels
+    texts = {topic.text: topic.qid for topic in parts.queries[""].topics}
+    qrels = parts.queries[""].judgments.qrels
     assert {text: set(qrels[qid]) for text, qid in texts.items()} == {
         "The inverse of fft": {"toyapi.ifft"},
         "Transform in N dimensions": {"toyapi.fftn", "toyapi.rfft"},
         "Compute the transform": {"toyapi.fft", "toyapi.rfft"},  # three ways to write it, two objects
     }
     assert all(grade == 1 for pairs in qrels.values() for grade in pairs.values())
-    assert [topic.qid for topic in parts.topics] == sorted(texts.values())
+    assert [topic.qid for topic in parts.queries[""].topics] == sorted(texts.values())
 
 
 def test_documents_hold_no_see_also(toy):
