@@ -86,7 +86,8 @@ def main() -> None:
         _, _, host_0, worker_0 = run(program, stream[:16], workers)
         host, worker = host / count * 1e6, worker / count * 1e6
         print(
-            f"identity, {workers} worker(s):     {host + worker:6.2f} cpu (host {host:.2f}, workers {worker:.2f}), "
+            f"identity, {workers} worker(s):   {host + worker:6.2f} cpu "
+            f"(host {host:.2f}, workers {worker:.2f}); "
             f"{wall / count * 1e6:.2f} wall; first passage after {first * 1000:.0f} ms; "
             f"start and end cost {(host_0 + worker_0) * 1000:.0f} ms cpu"
         )

@@ -93,7 +93,7 @@ def verify_determinism(sandbox: Sandbox, sample: Sequence[Sampled]) -> None:
             position=at.position,
         ) from None
     finally:
-        worker.kill()
+        worker.close()
     different = [(a, b) for a, b in zip(reverse, again, strict=True) if a.passages != b.passages]
     if different:
         first, other = different[-1]

@@ -28,6 +28,7 @@ _LAZY = ("copy", "html.entities", "json.decoder", "json.encoder", "warnings")
 """Modules that the allowed ones load late: nothing can be read any more by then."""
 
 
+_MOST_BLANK = 1000  # a generator that yields nothing for ever is told so, with its line
 _NO_FIELDS: Mapping[str, str] = types.MappingProxyType({})
 
 
@@ -126,13 +127,16 @@ class Harness:
         if kind is not types.GeneratorType and kind is not list:
             result = _iterable(result)
         passages: list[WirePassage] = []
+        blank = 0
         for item in result:
             if type(item) is str:
                 contents, fields = item, None
             else:
                 contents, fields = self._parts(item, limit)
             if not contents or contents.isspace():
-                self.dropped += 1
+                blank += 1
+                if blank > _MOST_BLANK:
+                    raise ContractBreach(f"more than {_MOST_BLANK} blank passages for one document")
                 continue
             if len(contents) > limit:
                 raise ContractBreach(
@@ -146,6 +150,7 @@ class Harness:
                 )
             utf8 = contents.encode("utf-8", "surrogatepass")
             passages.append((utf8, fields) if fields else utf8)
+        self.dropped += blank
         return passages
 
     def _parts(self, item: Any, limit: int) -> tuple[str, dict[str, bytes] | None]:
@@ -182,19 +187,33 @@ class Harness:
     def _failure(self, error: BaseException, index: int | None) -> ProgramFailure:
         """The fault that an exception amounts to. Never raises, whatever the exception is."""
         self._reserve = None
+        try:
+            return ProgramFailure(self._fault(error, index))
+        except BaseException:  # the exception's own attributes raise
+            return ProgramFailure(Fault("crashed", describe(error), None, index))
+
+    def _fault(self, error: BaseException, index: int | None) -> Fault:
         if isinstance(error, ContractBreach | preprocessor.PreprocessorOutputError):
-            return ProgramFailure(Fault("output", one_line(str(error)), None, index))
+            return Fault("output", one_line(str(error)), None, index)
         if index is None and isinstance(error, SyntaxError) and error.filename == self._filename:
-            return ProgramFailure(
-                Fault("invalid", f"SyntaxError: {one_line(str(error.msg))}", error.lineno, None)
-            )
-        line, trace = None, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self._filename:
-                line = trace.tb_lineno
-            trace = trace.tb_next
+            return Fault("invalid", f"SyntaxError: {one_line(str(error.msg))}", error.lineno, None)
+        line, cause = _line_of(error, self._filename), error
+        for _ in range(8):  # a generator's StopIteration, for one, is raised again without its frames
+            if line is not None or (cause := cause.__cause__ or cause.__context__) is None:  # type: ignore[assignment]
+                break
+            line = _line_of(cause, self._filename)
         error.__traceback__ = None  # frees what the frames hold, for a lack of memory
-        return ProgramFailure(Fault("crashed", describe(error), line, index))
+        return Fault("crashed", describe(error), line, index)
+
+
+def _line_of(error: BaseException, filename: str) -> int | None:
+    """The program's innermost line in the exception's traceback."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def _builtins(allowed: tuple[str, ...]) -> dict[str, Any]:

@@ -290,18 +290,17 @@ class _Lane(threading.Thread):
         self._worker.kill()
 
     def run(self) -> None:
-        """Work until there is no more."""
+        """Work until there is no more, or something fails."""
+        ticket: _Ticket | None = None
         try:
             while (ticket := self._work.get()) is not None:
-                try:
-                    self._process(ticket)
-                except BaseException as error:  # whatever it is, the caller's thread must see it
-                    ticket.end(error)
-                    self._worker.kill()
-                else:
-                    ticket.end()
+                self._process(ticket)
+                ticket.end()
+        except BaseException as error:  # whatever it is, the caller's thread must see it
+            if ticket is not None:
+                ticket.end(error)
         finally:
-            self._worker.kill()
+            self._worker.close()
 
     def _process(self, ticket: _Ticket) -> None:
         if ticket.is_cancelled:

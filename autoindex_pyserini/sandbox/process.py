@@ -76,7 +76,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class WorkerProcess:
-    """One worker and its pipes. Not thread-safe, apart from `kill`.
+    """One worker and its pipes, for one thread. Only `kill` may be called from another.
 
     Attributes:
         layers: the layers of kernel confinement around it; empty before `start` and without confinement.
@@ -95,6 +95,7 @@ class WorkerProcess:
         self._buffer = bytearray(protocol.REPLY_HEADER.size)
         self._lock = threading.Lock()
         self._killed = False
+        self._ready = False
         self._watched: tuple[int, float] | None = None  # progress word, since when
         self._position = 0  # of the present batch
         self.layers: list[str] = []
@@ -122,6 +123,7 @@ class WorkerProcess:
         if kind != protocol.READY:
             self._broken("a program's reply before it was loaded")
         self.layers = self._decode(body, Ready).layers
+        self._ready = True  # from here on, what comes may be the program's word
         kind, _, _, _ = self._receive()
         if kind != protocol.LOADED:
             self._broken("no word that the program is loaded")
@@ -134,6 +136,7 @@ class WorkerProcess:
         """
         self._position = request.position
         self._sequence += 1
+        self._watched = None
         self._send(request.payload)
         done = 0
         while done < request.count:
@@ -145,12 +148,18 @@ class WorkerProcess:
             yield Reply(first, count, body)
 
     def kill(self) -> None:
-        """End the worker and everything in its process group, and release its pipes. May be repeated."""
+        """End the worker and everything in its process group; whoever waits for it is told. Thread-safe."""
         with self._lock:
             self._killed = True
+            if self._process is not None:
+                _kill_group(self._process.pid)
+
+    def close(self) -> None:
+        """Kill, wait until the worker is gone, release its pipes. For the owning thread; may be repeated."""
+        self.kill()
+        with self._lock:  # the worker is reaped only here, so its process id means nobody else until then
             process, self._process = self._process, None
             if process is not None:
-                _kill_group(process.pid)
                 process.wait()
             fds, self._fds = self._fds, []
             for fd in fds:
@@ -221,9 +230,7 @@ class WorkerProcess:
         """
         header = self._read(protocol.REPLY_HEADER.size)
         token, kind, sequence, first, count, length = protocol.REPLY_HEADER.unpack(header)
-        signed = token == self._start.token
-        early = token == bytes(protocol.TOKEN_BYTES) and kind == protocol.PROBLEM and not self.layers
-        if not (signed or early) or sequence != self._sequence:
+        if token != self._start.token or sequence != self._sequence:
             self._broken("something else")
         bound = protocol.MAX_NOTE_BYTES
         if kind == protocol.RESULTS:
@@ -238,7 +245,7 @@ class WorkerProcess:
         body = self._read(length)
         if kind == protocol.FAULT:
             raise self._fault(self._decode(body, Fault))
-        if kind == protocol.PROBLEM:
+        if kind == protocol.PROBLEM and not self._ready:
             raise EnvironmentProblemError(
                 f"no sandbox: {self._decode(body, str)}; run 'autoindex doctor', or use --sandbox process"
             )
@@ -280,13 +287,12 @@ class WorkerProcess:
             self.busy_s += now - began
         if any(source == self._errors for source, _ in ready):
             self._drain()
-        if any(source == fd for source, _ in ready):
-            return
         self._check_clock(now)
 
     def _check_clock(self, now: float) -> None:
         word = self._word()
-        if self._watched is None or self._watched[0] != word:
+        # Only a step forward counts, so that a program that writes the word itself gains little by it.
+        if self._watched is None or word > self._watched[0]:
             self._watched = (word, now)
         allowed = START_TIMEOUT_S if word == protocol.STARTING else self._limits.document_timeout_s
         if now - self._watched[1] >= allowed:
@@ -340,12 +346,10 @@ class WorkerProcess:
 
     def _died(self) -> NoReturn:
         """The pipe is closed: say how the worker ended, and where, as far as it can be known."""
-        process = self._process
-        if process is None:
+        if self._killed or self._process is None:
             raise ProgramCrashedError("the sandbox was closed while the program ran")
-        try:
-            status = process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
+        status = _exit_status(self._process)
+        if status is None:
             self._broken("nothing: it closed its pipe")
         while True:
             before = self._tail
@@ -416,6 +420,19 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
         except OSError:  # gone already, or not yet in a session of its own
             continue
+
+
+def _exit_status(process: subprocess.Popen[bytes]) -> int | None:
+    """How the process ended, negative for a signal; None if it has not. It is not reaped where possible."""
+    for _ in range(100):
+        if hasattr(os, "waitid"):
+            ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is not None:
+                return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        elif process.poll() is not None:
+            return process.returncode
+        time.sleep(0.01)
+    return None
 
 
 def _paths() -> list[str]:

@@ -21,8 +21,8 @@ from autoindex_pyserini.settings import Limits
 READY, LOADED, RESULTS, FAULT, PROBLEM = range(1, 6)
 """Kinds of reply: confined; program loaded; passages of some documents; the program's fault; no sandbox."""
 
-STARTING, LOADING, IDLE = -1, -2, -3
-"""What the progress word holds between documents; during one, its 0-based position in the batch."""
+STARTING, LOADING, IDLE = -3, -2, -1
+"""What the progress word holds before and between documents; during one, its position in the batch from 0."""
 
 REQUEST_HEADER = struct.Struct("<QQ")
 """Request: sequence number, bytes of the body."""

@@ -78,5 +78,5 @@ def confinement_report() -> Confinement:
         except AutoIndexError as error:
             return msgspec.structs.replace(offered, problem=str(error))
         finally:
-            worker.kill()
+            worker.close()
     return msgspec.structs.replace(offered, namespaces="namespaces" in worker.layers)

@@ -109,6 +109,8 @@ def _prepare(start: Start, channel: Channel) -> list[str] | None:
         channel.send(protocol.PROBLEM, f"cannot import a module of allowed_imports: {error}"[:1000])
         return None
     sys.path.clear()
+    sys.argv[:] = [""]
+    os.environ.clear()  # it holds the hash seed, which differs between workers
     if not start.confined:
         confine.limit_resources(start.limits, max_files=64)
         return []
