@@ -24,6 +24,9 @@ from autoindex_pyserini.resources import data_dir
 from autoindex_pyserini.types import Passage, Represented
 
 
+_FULL_DISK_MB = 64
+
+
 class IndexOptions(msgspec.Struct, frozen=True):
     """What the index keeps beyond the inverted lists of ``contents``.
 
@@ -122,8 +125,8 @@ class IndexBuilder:
             added = self._indexer.addRawDocuments(lines)
         if added != len(lines):
             raise IndexLossError(
-                f"Lucene took {added} of {len(lines)} passages (near document {self._documents}); "
-                "nothing is published"
+                f"Lucene took {added} of {len(lines)} passages (near document {self._documents})"
+                f"{_disk_hint(self.directory)}; nothing is published"
             )
         self._documents += documents
         self._passages += len(lines)
@@ -136,10 +139,17 @@ class IndexBuilder:
 
     def _finish(self) -> None:
         self._close()
-        found = count_passages(self.directory)
+        try:
+            found = count_passages(self.directory)
+        except IndexDirectoryError as error:  # Anserini logs what stopped Lucene, and goes on
+            raise IndexLossError(
+                f"Lucene could not finish the index in {self.directory}{_disk_hint(self.directory)}; "
+                "nothing is published"
+            ) from error
         if found != self._passages:
             raise IndexLossError(
-                f"{self.directory} holds {found} passages, {self._passages} were sent; nothing is published"
+                f"{self.directory} holds {found} passages, {self._passages} were sent"
+                f"{_disk_hint(self.directory)}; nothing is published"
             )
         self.counts = IndexCounts(self._documents, self._passages, directory_size(self.directory))
 
@@ -170,6 +180,12 @@ def _json(id: str, passage: Passage) -> dict[str, str]:
 def _index_defaults() -> dict[str, float]:
     path = data_dir("java_config") / "index.toml"
     return msgspec.toml.decode(path.read_bytes(), type=dict[str, float])
+
+
+def _disk_hint(directory: Path) -> str:
+    """Says so if the disk is as good as full."""
+    free = shutil.disk_usage(directory.parent).free >> 20
+    return f": only {free} MiB are free on its disk; make room there" if free < _FULL_DISK_MB else ""
 
 
 def count_passages(directory: Path) -> int:
