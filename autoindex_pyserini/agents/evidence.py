@@ -12,34 +12,44 @@ from autoindex_pyserini.types import Document
 MOST_PAIRS = 2000
 """Pairs that are looked at; more would not change a ranking of fields."""
 
+LEAD_WORDS = 40
+"""Words of the text that count as its lead."""
+
 _MOST_PARTS = 2048
 _STOP_WORDS = frozenset(
     re.findall(
         r"\S+",
-        """a an and are as at be but by can do does for from has have how i if in into is it its me my no not of
-        on or should so such that the their then there these they this to use used using was we what when
-        where which who why will with you your""",
+        """a an and are as at be but by can do does for from has have how i if in into is it its me my no
+        not of on or should so such that the their then there these they this to use used using was we what
+        when where which who why will with you your""",
     )
 )
+_TOKEN = re.compile(r"\w+(?:\.\w+)*")
 _ENDING = re.compile(r"(?:ies|ing|ed|es|s|e)\Z")
 
 
 def stems(text: str) -> set[str]:
     """Return the words of the text without stop words and common English endings.
 
-    A rough stand-in for the analyzer: it has to rank fields, not to retrieve.
+    A rough stand-in for the analyzer: it has to rank fields, not to retrieve. As there, a compound
+    identifier is one word.
     """
-    kept = set(ops.words(text)) - _STOP_WORDS
+    kept = set(_TOKEN.findall(text.lower())) - _STOP_WORDS
     return {_ENDING.sub("", word) if len(word) > 4 else word for word in kept}
 
 
 def _parts(document: Document) -> dict[str, str]:
-    parts = {"title": document.title, "text": document.text, **document.fields}
-    paragraphs = ops.paragraphs(document.text)
+    """Return what a representation can bring forward, by the names that `FieldEvidence` uses."""
+    title, text = document.title, document.text
+    parts = {"title": title, "text": text, **document.fields}
+    paragraphs = ops.paragraphs(text)
     if len(paragraphs) > 1:
         parts["first_paragraph"] = paragraphs[0]
-    for heading in dict.fromkeys(ops.headings(document.text)):
-        parts[f"section:{heading}"] = ops.section(document.text, heading)
+    parts["lead"] = ops.first_words(text, LEAD_WORDS)
+    parts["identifier_parts"] = ops.identifier_parts(f"{title}\n{text}")
+    for heading, body in ops.sections(text):
+        name = f"section:{heading}"
+        parts[name] = ops.join(parts.get(name, ""), body)
     return {name: value for name, value in parts.items() if value and not value.isspace()}
 
 
@@ -53,7 +63,7 @@ def evidence(failures: Iterable[tuple[str, Document, Sequence[str]]]) -> tuple[F
         failures: query text, a document that is relevant to it, the contents of its present passages.
 
     Returns:
-        One entry for each field, the title, the text, the first paragraph and each section, by
+        One entry for each field and each part that `FieldEvidence.name` lists, by
         `missing` descending, then `present` descending, then name.
     """
     sums: dict[str, list[float]] = {}

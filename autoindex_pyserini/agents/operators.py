@@ -4,72 +4,118 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-import msgspec
-
-from autoindex_pyserini.agents.moves import Move, moves
+from autoindex_pyserini.agents.lessons import Lessons, learn
+from autoindex_pyserini.agents.moves import FAMILY_OF, OPERATOR_OF, Move, fits, moves
+from autoindex_pyserini.agents.parse import parse, recipe_of
 from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
 from autoindex_pyserini.agents.recipe import Recipe, changed_attributes, merge, phrases
-from autoindex_pyserini.agents.render import parse, recipe_of, render
+from autoindex_pyserini.agents.render import render
 from autoindex_pyserini.program import Program
+
+JITTER = 0.12
+"""Standard deviation of the noise on the logarithm of a move's score: seeds look at different candidates."""
+
+TOGETHER = 0.8
+"""Score of merging steps that helped a little, each alone too little to be accepted."""
 
 
 class OperatorProposer:
-    """Searches the space of recipes: diverse mechanisms first, then what pays.
+    """Searches the space of recipes: different mechanisms first, then what pays.
+
+    A round takes at most one move of each operator and, in the first round, of each family of operators;
+    only if that leaves places empty does it take more. A move's score is its prior, times what was
+    learned of its operator and family.
 
     Args:
-        seed: breaks ties and jitters the priors, so that several runs look at different candidates.
+        seed: jitters the scores, so that several runs look at different candidates.
     """
-
-    name = "operators"
 
     def __init__(self, seed: int = 0) -> None:
         """Take the seed; nothing else is kept between calls."""
         self.seed = seed
 
-    def propose(self, brief: Brief, count: int) -> list[Proposal]:
-        """Return up to `count` steps from the incumbent, of as many different operators as possible."""
-        recipe = recipe_of(brief.incumbent.program.source)
-        chance = random.Random(f"{self.seed}:{brief.round}")
-        scored = [(self._score(move, brief) * math.exp(chance.gauss(0, 0.15)), move) for move in moves(recipe, brief)]
-        scored.sort(key=lambda pair: -pair[0])
-        tried = {trial.program.id for trial in brief.history} | {brief.incumbent.program.id}
-        chosen: list[Proposal] = []
-        used: set[str] = set()
-        for fresh in (True, False):
-            for _, move in scored:
-                if len(chosen) >= count:
-                    break
-                program = Program(render(move.recipe))
-                if program.id in tried or (fresh and move.operator in used):
-                    continue
-                tried.add(program.id)
-                used.add(move.operator)
-                chosen.append(Proposal(program, move.hypothesis, brief.incumbent.program.id, (move.operator,)))
-        return chosen
+    @property
+    def name(self) -> str:
+        """The name that settings and journals use."""
+        return "operators"
 
-    def _score(self, move: Move, brief: Brief) -> float:
-        return move.prior
+    def propose(self, brief: Brief, count: int) -> list[Proposal]:
+        """Return up to `count` steps from the incumbent, the most promising first."""
+        recipe = recipe_of(brief.incumbent.program.source)
+        lessons = learn(brief)
+        chance = random.Random(f"{self.seed}:{brief.round}")
+        found = [*moves(recipe, brief), *_together(recipe, brief, lessons)]
+        scored = sorted(
+            ((lessons.score(recipe, move) * math.exp(chance.gauss(0, JITTER)), move) for move in found),
+            key=lambda pair: -pair[0],
+        )
+        return self._pick([move for _, move in scored], brief, count)
+
+    def _pick(self, ranked: list[Move], brief: Brief, count: int) -> list[Proposal]:
+        """Return the first moves that were not tried, variety before rank."""
+        known = {trial.program.id for trial in brief.history} | {brief.incumbent.program.id}
+        per_family = 1 if brief.round <= 1 else 2
+        picked: list[Proposal] = []
+        operators: list[str] = []
+        for strict in (True, False):
+            for move in ranked:
+                if len(picked) >= count:
+                    return picked
+                family = FAMILY_OF.get(move.operator, move.operator)
+                taken = sum(1 for name in operators if FAMILY_OF.get(name, name) == family)
+                if strict and (move.operator in operators or taken >= per_family):
+                    continue
+                program = Program(render(move.recipe))
+                if program.id in known:
+                    continue
+                known.add(program.id)
+                operators.append(move.operator)
+                parent = brief.incumbent.program.id
+                picked.append(Proposal(program, move.hypothesis, parent, (move.operator,)))
+        return picked
 
     def combine(self, brief: Brief, passed: Sequence[Trial]) -> Proposal | None:
         """Return the union of the changes, the largest gain deciding where two changed the same thing."""
-        sources = {trial.program.id: trial.program.source for trial in [brief.incumbent, *brief.history]}
-        parents = {trial.parent for trial in passed}
-        if len(passed) < 2 or len(parents) != 1:
+        known = {trial.program.id: trial.program for trial in [*passed, brief.incumbent, *brief.history]}
+        parents = {trial.parent or "" for trial in passed}
+        if len(passed) < 2 or len(parents) != 1 or not parents <= set(known):
             return None
-        parent = sources.get(parents.pop() or "", brief.incumbent.program.source)
-        base = recipe_of(parent)
-        ordered = sorted(passed, key=lambda trial: -trial.deltas.get(brief.objective, 0.0))
-        children = [recipe for recipe in (parse(trial.program.source) for trial in ordered) if recipe is not None]
+        parent = known[parents.pop()]
+        base = recipe_of(parent.source)
+        others = [name for name in brief.measures if name != brief.objective]
+        ordered = sorted(
+            passed,
+            key=lambda trial: (
+                -trial.deltas.get(brief.objective, 0.0),
+                -sum(trial.deltas.get(name, 0.0) for name in others),
+            ),
+        )
+        parsed = (parse(trial.program.source) for trial in ordered)
+        children = [recipe for recipe in parsed if recipe is not None]
+        while len(children) > 1 and not fits(merge(base, children), brief):
+            children.pop()
         merged = merge(base, children)
         program = Program(render(merged))
-        known = set(sources) | {trial.program.id for trial in passed}
         if len(children) < 2 or program.id in known:
             return None
-        gains = "; ".join(phrases(msgspec.structs.replace(merged, base="")))
-        changed = tuple(dict.fromkeys(name for child in children for name in changed_attributes(base, child)))
-        return Proposal(program, f"what helped alone may help together: {gains}", Program(parent).id, changed)
+        hypothesis = "what helped alone may help together: " + "; ".join(phrases(merged))
+        return Proposal(program, hypothesis, parent.id, _operators(base, merged))
 
 
-__all__ = ["OperatorProposer", "Recipe"]
+def _operators(before: Recipe, after: Recipe) -> tuple[str, ...]:
+    names = (OPERATOR_OF.get(name, "") for name in changed_attributes(before, after))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _together(recipe: Recipe, brief: Brief, lessons: Lessons) -> Iterator[Move]:
+    """Yield the incumbent with every change that helped a little and was not accepted."""
+    merged, used = recipe, 0
+    for before, after in lessons.promising:
+        reached = merge(before, [merged, after])
+        if reached != merged and fits(reached, brief):
+            merged, used = reached, used + 1
+    if used > 1:
+        done = ", ".join(_operators(recipe, merged)).replace("_", " ")
+        yield Move("together", merged, TOGETHER, f"each of these helped a little, none was enough: {done}")

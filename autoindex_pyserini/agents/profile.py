@@ -14,8 +14,11 @@ from autoindex_pyserini.types import Document
 TRACKED = 512
 """Names held at once, of fields, of prefixes and of headings each. Beyond twice that the rarest go."""
 
-INSPECTED = 2000
+INSPECTED = 1000
 """Documents whose text is looked at closely; after them, one in `STRIDE`."""
+
+INSPECTED_CHARS = 20_000
+"""Characters of a text that are looked at closely."""
 
 STRIDE = 25
 FIELDS_KEPT, GROUPS_KEPT, HEADINGS_KEPT = 64, 16, 24
@@ -25,7 +28,9 @@ _SAMPLES, _SAMPLE_CHARS = 3, 80
 
 _URL = re.compile(r"\s*(?:https?://|www\.)\S")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
-_DATE = re.compile(rf"\s*(?:\d{{4}}-\d\d-\d\d|{_MONTH}[., ]{{1,3}}(?:\d{{1,2}}, ?)?\d{{4}}\s*\Z)", re.IGNORECASE)
+_DATE = re.compile(
+    rf"\s*(?:\d{{4}}-\d\d-\d\d|{_MONTH}[., ]{{1,3}}(?:\d{{1,2}}, ?)?\d{{4}}\s*\Z)", re.IGNORECASE
+)
 _NUMBER = re.compile(r"[\d\s.,:;/x\u00d7%$\u20ac\u00a3+()\-\u2013]+\Z")
 _TAGGED = re.compile(r"\s*<[A-Za-z!][^<>]{0,200}>")
 _FLAGS = frozenset({"true", "false", "yes", "no", "y", "n", "on", "off"})
@@ -109,7 +114,7 @@ class _Profiler:
 
     def _inspect(self, document: Document) -> set[str]:
         """Look closely at the title and the text, and return their words."""
-        title, text = document.title, document.text
+        title, text = document.title, document.text[:INSPECTED_CHARS]
         tokens, title_words = ops.words(text), set(ops.words(title))
         vocabulary = set(tokens)
         paragraphs = ops.paragraphs(text)
@@ -129,10 +134,12 @@ class _Profiler:
         if len(paragraphs) > 1:
             self._add("paragraphs", 1)
             self._add("first_paragraph_words", len(paragraphs[0].split()))
-        for name in dict.fromkeys(ops.headings(text)):
+        seen: set[str] = set()
+        for name, body in ops.sections(text):
             tally = self.headings[name]
-            tally.documents += 1
-            tally.chars += len(ops.section(text, name))
+            tally.documents += name not in seen
+            tally.chars += len(body)
+            seen.add(name)
         return vocabulary | title_words
 
     def _add_fields(self, document: Document, vocabulary: set[str], closely: bool) -> None:

@@ -110,7 +110,8 @@ class FieldEvidence(msgspec.Struct, frozen=True):
     """What one part of the relevant documents holds of the queries that fail on validation.
 
     Attributes:
-        name: a field, ``title``, ``text``, or a part of the text: ``first_paragraph``, ``section:NAME``.
+        name: a field, ``title``, ``text``, or something made of them: ``first_paragraph``, ``lead`` (the
+            first words), ``section:NAME``, ``identifier_parts`` (the parts of compound identifiers).
         pairs: query and relevant document pairs whose document has the part.
         present: mean share of the query's words that the part holds, over those pairs.
         missing: mean share of the query's words that the part holds and no passage of the document does.

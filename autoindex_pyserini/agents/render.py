@@ -1,7 +1,7 @@
-"""A recipe as a program that reads as if a person had written it, and the recipe of such a program.
+"""A recipe as a program that reads as if a person had written it.
 
 Only what a recipe uses is written down: its numbers and names as module-level constants, each kind of
-passage as a function. `parse` reads the constants back and accepts nothing that `render` would not write.
+passage as a function. `agents.parse` reads the constants back.
 """
 
 from __future__ import annotations
@@ -10,14 +10,9 @@ import ast
 import textwrap
 from collections.abc import Mapping
 
-import msgspec
-
 from autoindex_pyserini.agents import wrap
 from autoindex_pyserini.agents.recipe import OFF, Recipe, phrases
-from autoindex_pyserini.errors import InvalidProgramError
 from autoindex_pyserini.program import Program
-from autoindex_pyserini.program.source import assigned, top_level
-from autoindex_pyserini.program.source import parse as syntax_tree
 
 MOST_WINDOWS = 8
 """Windows of one document: with every other passage they stay within 16."""
@@ -43,8 +38,49 @@ CONSTANTS: Mapping[str, str] = {
 }
 """Attribute of a recipe -> the constant that holds it in a program."""
 
+OPERATORS = (
+    "changed",
+    "code_lines",
+    "count_latex",
+    "count_markup",
+    "densest_sentences",
+    "distinct",
+    "drop_code",
+    "drop_section",
+    "field",
+    "fields_text",
+    "first_paragraphs",
+    "first_words",
+    "join",
+    "key_words",
+    "repeat",
+    "section",
+    "split_identifiers",
+    "strip_latex",
+    "strip_markup",
+    "windows",
+)
+"""What a rendered program may import."""
+
+FUNCTIONS = (
+    "text_of",
+    "full_passage",
+    "opening_passage",
+    "lead_passage",
+    "section_passage",
+    "summary_passage",
+    "title_passage",
+    "dense_passage",
+    "key_word_passage",
+    "window_passages",
+    "prepared",
+)
+"""What a rendered program may define."""
+
 _EMPTY = Recipe()
 _WIDTH = 100
+
+
 def quote(name: str) -> str:
     """Return the name as a string literal, in double quotes where that needs no escapes."""
     return f'"{name}"' if name.isprintable() and '"' not in name and "\\" not in name else ascii(name)
@@ -92,8 +128,10 @@ class _Writer:
         self.recipe = recipe
         self.functions: list[str] = []
         self.passages: list[str] = []
-        self.cleans = recipe.dropped_sections or recipe.text_words or (
-            max(recipe.code_above, recipe.latex_above, recipe.markup_above) > OFF
+        self.cleans = (
+            recipe.dropped_sections
+            or recipe.text_words
+            or (max(recipe.code_above, recipe.latex_above, recipe.markup_above) > OFF)
         )
         self.text = "text_of(doc)" if self.cleans else "doc.text"
 
@@ -129,7 +167,8 @@ class _Writer:
         if recipe.added_prefixes:
             parts.append("*(fields_text(doc, prefix) for prefix in ADDED_PREFIXES)")
         body = _call("return ", "join", parts)
-        self.functions.append(_function("full_passage", "doc", "Return the whole document as one passage.", *body))
+        docstring = "Return the whole document as one passage."
+        self.functions.append(_function("full_passage", "doc", docstring, *body))
         self.passages.append("full_passage(doc)")
 
     def one(self, name: str, docstring: str, body: str, parameters: str = "doc") -> None:
@@ -154,7 +193,7 @@ class _Writer:
             self.one(
                 "section_passage",
                 "Return the title with the sections that say the most; nothing where there is none.",
-                "body = section(doc.text, *PASSAGE_SECTIONS)\nreturn join(doc.title, body) if body else \"\"",
+                'body = section(doc.text, *PASSAGE_SECTIONS)\nreturn join(doc.title, body) if body else ""',
             )
         if recipe.summary_fields:
             self.one(
@@ -163,7 +202,8 @@ class _Writer:
                 "return join(doc.title, *(field(doc, name) for name in SUMMARY_FIELDS))",
             )
         if recipe.title_passage:
-            self.one("title_passage", "Return the title alone, which a short query matches best.", "return doc.title")
+            docstring = "Return the title alone, which a short query matches best."
+            self.one("title_passage", docstring, "return doc.title")
         if recipe.dense_sentences:
             self.one(
                 "dense_passage",
@@ -227,12 +267,10 @@ def constants_of(recipe: Recipe) -> list[str]:
     return found
 
 
-_OPERATORS = ["changed", "code_lines", "count_latex", "count_markup", "densest_sentences", "distinct", "drop_code", "drop_section", "field", "fields_text", "first_paragraphs", "first_words", "join", "key_words", "repeat", "section", "split_identifiers", "strip_latex", "strip_markup", "windows"]
-
-
 def _imports(code: str) -> str:
     """Return the import of the operators that the code calls."""
-    used = [name for name in _OPERATORS if f"{name}(" in code.replace(f"_{name}(", "")]
+    named = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    used = [name for name in OPERATORS if name in named]
     line = f"from autoindex_pyserini.program.operators import {', '.join(used)}"
     if len(line) <= _WIDTH:
         return line
@@ -261,65 +299,3 @@ def render(recipe: Recipe) -> str:
     if recipe.base:
         above[1:1] = wrap.embedded(recipe.base)
     return "\n\n".join(piece for piece in above if piece) + f"\n\n\n{code}\n"
-
-
-_FUNCTIONS = ["text_of", "full_passage", "opening_passage", "lead_passage", "section_passage", "summary_passage", "title_passage", "dense_passage", "key_word_passage", "window_passages", "prepared"]
-
-TAKEN = frozenset([*_OPERATORS, *_FUNCTIONS, *CONSTANTS.values(), "MOST_WINDOWS", "MOST_PASSAGES"])
-"""Every module-level name that a rendered program may use."""
-
-
-def parse(source: str) -> Recipe | None:
-    """Return the recipe that renders to this source, or None where there is none.
-
-    The built-in full-text program is the empty recipe, whatever its comments and docstrings say.
-    """
-    try:
-        base, own = wrap.parted(source)
-        tree = syntax_tree(own)
-    except InvalidProgramError:
-        return None
-    if not base and _same_code(tree, syntax_tree(Program.builtin("full_text").source)):
-        return _EMPTY
-    values: dict[str, object] = {"base": base}
-    for attribute, constant in CONSTANTS.items():
-        node = assigned(tree, constant)
-        if node is None:
-            continue
-        try:
-            value = ast.literal_eval(node)
-        except (ValueError, TypeError):
-            return None
-        values[attribute] = tuple(value.items()) if isinstance(value, dict) else value
-    values["identifiers"] = "split_identifiers" in own
-    values["title_passage"] = top_level(tree, "title_passage") is not None
-    try:
-        recipe = msgspec.convert(values, Recipe)
-        return recipe if render(recipe) == source else None
-    except (msgspec.ValidationError, InvalidProgramError):
-        return None
-
-
-def recipe_of(source: str) -> Recipe:
-    """Return the recipe of the program, or one that is applied around it.
-
-    Raises:
-        ProposerError: the program is not a recipe and nothing can be put around it.
-    """
-    return parse(source) or Recipe(base=wrap.adopt(source, TAKEN))
-
-
-def _same_code(tree: ast.Module, other: ast.Module) -> bool:
-    return _without_docstrings(tree) == _without_docstrings(other)
-
-
-def _without_docstrings(tree: ast.Module) -> list[str]:
-    """Return the statements as text that no docstring, comment or layout changes."""
-    found = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-            rest = ast.Module(body=node.body[1:], type_ignores=[])
-            found.append(f"{node.name}({ast.dump(node.args)}): {ast.dump(rest)}")
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            found.append(ast.dump(node))
-    return found

@@ -33,6 +33,7 @@ def adopt(source: str, taken: frozenset[str]) -> str:
         ProposerError: the program has no plain function `represent`, or uses a name in a way that it
             cannot be renamed.
     """
+    source = source.replace("\r\n", "\n").replace("\r", "\n")  # as `ast` counts lines, and no further
     program = Program(source)
     try:
         tree = syntax_tree(source)
@@ -45,12 +46,14 @@ def adopt(source: str, taken: frozenset[str]) -> str:
             "around one; rewrite it in that form, or start from 'full_text'"
         )
     renamed = {name for name in own if name in taken} | {ENTRY_POINT}
-    lines = _rename(source, tree, renamed, program.id).splitlines()
+    lines = _rename(source, tree, renamed, program.id).split("\n")
     first = tree.body[0]
     if ast.get_docstring(tree, clean=False) is not None:
         assert first.end_lineno is not None  # the parser sets it on every statement
         if len(tree.body) > 1 and tree.body[1].lineno == first.end_lineno:
-            raise ProposerError(f"the incumbent {program.id} has code on the line of its docstring; part them")
+            raise ProposerError(
+                f"the incumbent {program.id} has code on the line of its docstring; part them"
+            )
         del lines[first.lineno - 1 : first.end_lineno]
     summary_line = program.summary.rstrip(".") or "A program without a description"
     return f"# {summary_line}\n\n" + "\n".join(lines).strip("\n")
@@ -86,8 +89,8 @@ def _rename(source: str, tree: ast.Module, names: set[str], program_id: str) -> 
 
 def _cannot(program_id: str, name: str) -> ProposerError:
     return ProposerError(
-        f"the incumbent {program_id} uses {name} both as a name of its own and in another way, so it cannot be "
-        "renamed; rename it by hand, or start from 'full_text'"
+        f"the incumbent {program_id} uses {name} both as a name of its own and in another way, so it cannot "
+        "be renamed; rename it by hand, or start from 'full_text'"
     )
 
 
@@ -110,7 +113,7 @@ def parted(source: str) -> tuple[str, str]:
     tree = syntax_tree(head)
     if ast.get_docstring(tree) is None:
         return "", source
-    lines = head.splitlines()
+    lines = head.split("\n")
     return "\n".join(lines[tree.body[0].end_lineno :]).strip("\n"), added
 
 
@@ -134,9 +137,13 @@ def add_entry(recipe: Recipe, text: str, functions: list[str], passages: list[st
     lines = ["added = [", *(f"    {passage}," for passage in passages), "]"] if passages else []
     added = "*map(split_identifiers, added)" if recipe.identifiers else "*added"
     everything = f"[{original}, {added}]" if passages else f"[{original}]"
+    docstring = "Yield the passages of the program above, then those added to them."
+    if seen != "doc":
+        docstring = "Yield the passages that the program above makes of the prepared document"
+        docstring += ", then those added to them." if passages else "."
     body = [
         f"def {ENTRY_POINT}(doc{corpus}):",
-        '    """Yield the passages of the program above, made from the changed document, then the added ones."""',
+        f'    """{docstring}"""',
         *(f"    {line}" for line in lines),
         f"    yield from list(distinct({everything}))[:MOST_PASSAGES]",
     ]

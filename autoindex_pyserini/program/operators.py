@@ -180,6 +180,11 @@ def _key(heading: str) -> str:
     return " ".join(heading.lower().split()).rstrip(":")
 
 
+def sections(text: str) -> list[tuple[str, str]]:
+    """Return (heading, body) of every section in order; what stands before the first heading is left out."""
+    return [(name, "\n".join(body).strip()) for name, _, body in _sections(text) if name]
+
+
 def headings(text: str) -> list[str]:
     """Return the headings of the text, in order.
 
@@ -328,19 +333,19 @@ def drop_code(text: str) -> str:
 
 
 _IDENTIFIER = re.compile(r"\w+(?:\.\w+)*")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W_a-zA-Z\d]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_a-zA-Z\d]+")
 
 
 def identifier_parts(text: str) -> str:
     """Return the parts of the compound identifiers in the text, separated by spaces.
 
     `read_csv`, `readCSVFile` and `numpy.linalg.norm` give `read csv read CSV File numpy linalg norm`.
-    Words that are not compound give nothing.
+    Digits part nothing, so that product codes stay whole, and single letters are no parts of their own.
     """
     found: list[str] = []
     for match in _IDENTIFIER.finditer(text):
         parts = _PART.findall(match.group())
-        if len(parts) > 1 and not all(part.isdigit() for part in parts):
+        if len(parts) > 1:
             found += (part for part in parts if len(part) > 1)
     return " ".join(found)
 

@@ -1,0 +1,74 @@
+"""The recipe of a program that `agents.render` wrote, and a recipe around any other."""
+
+from __future__ import annotations
+
+import ast
+
+import msgspec
+
+from autoindex_pyserini.agents import wrap
+from autoindex_pyserini.agents.recipe import Recipe
+from autoindex_pyserini.agents.render import CONSTANTS, FUNCTIONS, OPERATORS, render
+from autoindex_pyserini.errors import InvalidProgramError
+from autoindex_pyserini.program import Program
+from autoindex_pyserini.program.source import assigned, top_level
+from autoindex_pyserini.program.source import parse as syntax_tree
+
+TAKEN = frozenset([*OPERATORS, *FUNCTIONS, *CONSTANTS.values(), "MOST_WINDOWS", "MOST_PASSAGES"])
+"""Every module-level name that a rendered program may use."""
+
+
+def parse(source: str) -> Recipe | None:
+    """Return the recipe that renders to this source, or None where there is none.
+
+    The built-in full-text program is the empty recipe, whatever its comments and docstrings say.
+    """
+    try:
+        base, own = wrap.parted(source)
+        tree = syntax_tree(own)
+    except InvalidProgramError:
+        return None
+    if not base and _same_code(tree, syntax_tree(Program.builtin("full_text").source)):
+        return Recipe()
+    values: dict[str, object] = {"base": base}
+    for attribute, constant in CONSTANTS.items():
+        node = assigned(tree, constant)
+        if node is None:
+            continue
+        try:
+            value = ast.literal_eval(node)
+        except (ValueError, TypeError):
+            return None
+        values[attribute] = tuple(value.items()) if isinstance(value, dict) else value
+    values["identifiers"] = "split_identifiers" in own
+    values["title_passage"] = top_level(tree, "title_passage") is not None
+    try:
+        recipe = msgspec.convert(values, Recipe)
+        return recipe if render(recipe) == source else None
+    except (msgspec.ValidationError, InvalidProgramError):
+        return None
+
+
+def recipe_of(source: str) -> Recipe:
+    """Return the recipe of the program, or one that is applied around it.
+
+    Raises:
+        ProposerError: the program is not a recipe and nothing can be put around it.
+    """
+    return parse(source) or Recipe(base=wrap.adopt(source, TAKEN))
+
+
+def _same_code(tree: ast.Module, other: ast.Module) -> bool:
+    return _without_docstrings(tree) == _without_docstrings(other)
+
+
+def _without_docstrings(tree: ast.Module) -> list[str]:
+    """Return the statements as text that no docstring, comment or layout changes."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+            rest = ast.Module(body=node.body[1:], type_ignores=[])
+            found.append(f"{node.name}({ast.dump(node.args)}): {ast.dump(rest)}")
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            found.append(ast.dump(node))
+    return found
