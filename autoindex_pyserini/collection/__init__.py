@@ -6,5 +6,6 @@ queries. Every source (one file each) finds the parts; `assemble` checks them an
 
 from autoindex_pyserini.collection.loading import builtin_names, load
 from autoindex_pyserini.collection.model import Collection, LoadReport, Progress, SearchView, Split
+from autoindex_pyserini.collection.topics import read_topics
 
-__all__ = ["Collection", "LoadReport", "Progress", "SearchView", "Split", "builtin_names", "load"]
+__all__ = ["Collection", "LoadReport", "Progress", "SearchView", "Split", "builtin_names", "load", "read_topics"]

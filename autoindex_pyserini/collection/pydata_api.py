@@ -21,12 +21,20 @@ from autoindex_pyserini.collection.built import Built, cached
 from autoindex_pyserini.collection.model import Progress
 from autoindex_pyserini.collection.numpydoc import Docstring, parse
 from autoindex_pyserini.collection.python_names import Names
-from autoindex_pyserini.collection.python_source import Definition, read_package
+from autoindex_pyserini.collection.python_objects import Definition
+from autoindex_pyserini.collection.python_source import read_package
 from autoindex_pyserini.collection.splits import normalised
 from autoindex_pyserini.errors import CollectionError
 
 KIND = "python-api"
-_BUILDER = ("numpydoc.py", "pydata_api.py", "python_names.py", "python_source.py", "splits.py")
+_BUILDER = (
+    "numpydoc.py",
+    "pydata_api.py",
+    "python_names.py",
+    "python_objects.py",
+    "python_source.py",
+    "splits.py",
+)
 _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w*\}")
 _HAS_LETTER_OR_DIGIT = re.compile(r"\w")
 

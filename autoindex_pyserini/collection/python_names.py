@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from autoindex_pyserini.collection.python_source import Definition, Module, is_public, walk_documented
+from autoindex_pyserini.collection.python_objects import Definition, Module, is_public, walk_documented
 
 type _Key = tuple[str, str]
 """(module, path in the module): where a definition stands."""

@@ -259,6 +259,13 @@ def test_the_fingerprint_changes_with_any_content(beir):
         {"documents": changed(DOCUMENTS, metadata={"a": "b"})},
         {"documents": changed(DOCUMENTS, metadata={"b": "a"})},
         {"documents": changed(DOCUMENTS, metadata={"a": "b", "c": ""})},
+        {"documents": [*DOCUMENTS, {"_id": "a", "metadata": {"b": "t", "x": "c", "y": "z"}}]},
+        {
+            "documents": [
+                *(*DOCUMENTS, {"_id": "a"}),
+                *({"_id": "b", "title": "t", "text": "x"}, {"_id": "c", "title": "y", "text": "z"}),
+            ]
+        },
         {"queries": changed(QUERIES, text="which one is number 0")},
         {"qrels": [("q0", "d0", 2), *QRELS[1:]]},
         {"qrels": [*QRELS, ("q0", "d1", 0)]},

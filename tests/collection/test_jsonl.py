@@ -72,6 +72,13 @@ def test_nul_and_lone_surrogates_are_mended(corpus):
     assert tally.mended == 4
 
 
+def test_nul_alone_is_mended_too(corpus):
+    tally = Tally()
+    path = corpus({"_id": "1", "text": "a"}, '{"_id": "2\\u0000", "text": "b"}')
+    assert [document.docid for document in read(path, tally)] == ["1", "2 "]
+    assert tally.mended == 1
+
+
 def test_line_ends_blank_lines_and_byte_order_mark(tmp_path):
     path = tmp_path / "corpus.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"_id": "1"}\r\n\n   \n{"_id": "2"}\r\n{"_id": "3"}')

@@ -50,6 +50,14 @@ SOURCES = {
             def name(self, value):
                 """Not to be seen."""
 
+            @property
+            def bare(self):
+                return 1
+
+            @bare.setter
+            def bare(self, value):
+                """Not to be seen."""
+
             @staticmethod
             def make(kind):
                 """Make."""

@@ -89,7 +89,8 @@ def test_text_and_title_of_several_keys(described):
         (f'queries = "topics.tsv"\n{DOCS}', "name 'queries' and 'judgments'"),
         (DOCS, "name 'queries' and 'judgments'"),
         (
-            f'{SINGLE}{DOCS}[test]\nqueries = "a"\njudgments = "b"\n[validation]\nqueries = "a"\njudgments = "b"\n',
+            f'{SINGLE}{DOCS}[test]\nqueries = "a"\njudgments = "b"\n'
+            '[validation]\nqueries = "a"\njudgments = "b"\n',
             "or both",
         ),
         (f'{SINGLE}[documents]\npath = "nowhere"\n', "nowhere does not exist"),
