@@ -27,10 +27,6 @@ class RunDirectoryError(InputError):
     """A run directory exists already, is in use, or does not hold a run."""
 
 
-class TopicsError(InputError):
-    """A topics file is missing or malformed. Names the file and the line."""
-
-
 class ProgramFault(AutoIndexError):
     """A representation program is at fault: journalled, fed back, and the search goes on.
 

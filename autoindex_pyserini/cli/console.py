@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,8 +22,15 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 def print_json(value: Any) -> None:
     """Print a value as one JSON document on stdout."""
-    data = msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2)
+    data = msgspec.json.format(msgspec.json.encode(value, order="deterministic", enc_hook=_as_text), indent=2)
     sys.stdout.write(data.decode() + "\n")
+
+
+def _as_text(value: Any) -> str:
+    """Paths as text; everything else that JSON does not know is a mistake."""
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is not for JSON")
 
 
 class _Rate(ProgressColumn):

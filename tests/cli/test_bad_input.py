@@ -1,0 +1,159 @@
+"""Wrong input gets one clear line, exit status 2, and leaves nothing half-written."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOOD_RUN = ("--rounds", 1, "--candidates", 1)
+
+
+def snapshot(folder: Path) -> set[Path]:
+    return set(folder.rglob("*"))
+
+
+def assert_refused(answer: object, *parts: str) -> None:
+    assert answer.status == 2, answer  # type: ignore[attr-defined]
+    assert answer.out == ""  # type: ignore[attr-defined]
+    lines = answer.err.splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 1, lines
+    for part in parts:
+        assert part in lines[0]
+
+
+def missing_file(toy: Path) -> None:
+    (toy / "queries.jsonl").unlink()
+
+
+def broken_json(toy: Path) -> None:
+    path = toy / "corpus.jsonl"
+    lines = path.read_text().splitlines()
+    lines[4] = lines[4][:-3]
+    path.write_text("\n".join(lines))
+
+
+def duplicate_docid(toy: Path) -> None:
+    path = toy / "corpus.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[2]]))
+
+
+def foreign_qrels(toy: Path) -> None:
+    (toy / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tnowhere\t1\n")
+
+
+def empty_collection(toy: Path) -> None:
+    (toy / "corpus.jsonl").write_text("")
+
+
+def no_folder(toy: Path) -> None:
+    shutil.rmtree(toy)
+
+
+CASES = [
+    (missing_file, ["queries.jsonl"]),
+    (broken_json, ["corpus.jsonl:5"]),
+    (duplicate_docid, ["corpus.jsonl:13", "d 2#"]),
+    (foreign_qrels, ["qrels"]),
+    (empty_collection, ["corpus.jsonl"]),
+    (no_folder, ["toy"]),
+]
+
+
+@pytest.mark.parametrize(("spoil", "parts"), CASES, ids=[spoil.__name__ for spoil, _ in CASES])
+def test_a_bad_collection(
+    spoil: Callable[[Path], None], parts: list[str], toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    spoil(toy)
+    before = snapshot(tmp_path)
+    for command in (
+        ("optimize", toy, "--out", tmp_path / "run", *GOOD_RUN),
+        ("evaluate", toy, "--program", "full_text", "--run-out", tmp_path / "runs"),
+        ("index", toy, "--program", "full_text", "--index", tmp_path / "index"),
+    ):
+        assert_refused(autoindex(*command), *parts)
+        assert snapshot(tmp_path) == before
+
+
+PROGRAMS = {
+    "syntax": ("def represent(doc:\n    yield doc.text\n", ["line 1"]),
+    "no_represent": ("x = 1\n", ["represent"]),
+    "import": ("import os\ndef represent(doc):\n    yield doc.text\n", ["line 1", "os"]),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_bad_program(name: str, toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    source, parts = PROGRAMS[name]
+    program = tmp_path / "program.py"
+    program.write_text(source)
+    before = snapshot(tmp_path)
+    for command in (
+        ("evaluate", toy, "--program", program, "--run-out", tmp_path / "runs"),
+        ("index", toy, "--program", program, "--index", tmp_path / "index"),
+    ):
+        assert_refused(autoindex(*command), *parts)
+        assert snapshot(tmp_path) == before
+
+
+def test_a_program_that_does_not_exist(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    assert_refused(autoindex("evaluate", toy, "--program", "full_txt"), "full_txt", "full_text")
+
+
+def test_a_program_that_fails_while_it_runs(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("def represent(doc):\n    yield doc.text\n    yield 1 / 0\n")
+    before = snapshot(tmp_path)
+    answer = autoindex("index", toy, "--program", program, "--index", tmp_path / "index")
+    assert answer.status == 1  # type: ignore[attr-defined]
+    assert "line 3: ZeroDivisionError" in answer.err  # type: ignore[attr-defined]
+    assert snapshot(tmp_path) == before
+
+
+def test_an_index_directory_that_exists(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "mine").write_text("x")
+    before = snapshot(tmp_path)
+    answer = autoindex("index", toy, "--program", "full_text", "--index", tmp_path / "index")
+    assert_refused(answer, "index", "exists already")
+    assert snapshot(tmp_path) == before
+
+
+def test_a_run_directory_that_exists(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "mine").write_text("x")
+    assert_refused(autoindex("optimize", toy, "--out", tmp_path / "run", *GOOD_RUN), "exists already")
+
+
+def test_topics_and_index_that_do_not_exist(tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text('{"_id": "1", "text": "x"}\n')
+    output = tmp_path / "run.txt"
+    assert_refused(autoindex("search", tmp_path / "no", "--topics", topics, "--output", output), "no")
+    (tmp_path / "other").mkdir()
+    assert_refused(autoindex("search", tmp_path / "other", "--topics", topics, "--output", output), "autoindex.json")
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (("--objective", "R@ten"), "R@ten"),
+        (("--rounds", 0), "rounds"),
+        (("--candidates", -1), "candidates"),
+        (("--b", 1.5), "b value"),
+        (("--k1", -1), "k1 value"),
+        (("--analyzer", "klingon"), "klingon"),
+        (("--workers", -2), "workers"),
+    ],
+)
+def test_a_knob_out_of_range(
+    options: tuple[object, ...], part: str, toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    assert_refused(autoindex("optimize", toy, "--out", tmp_path / "run", *options), part)
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_unknown_split(toy: Path, autoindex: Callable[..., object]) -> None:
+    assert_refused(autoindex("evaluate", toy, "--program", "full_text", "--split", "tset"), "tset", "validation")
