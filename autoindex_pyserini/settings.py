@@ -83,8 +83,10 @@ class Execution(msgspec.Struct, frozen=True):
     @property
     def worker_count(self) -> int:
         """The number of workers, with 0 resolved to the cores this process may use."""
-        return self.workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
-            self.workers or os.cpu_count() or 1
+        return (
+            self.workers or len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else (self.workers or os.cpu_count() or 1)
         )
 
 

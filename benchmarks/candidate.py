@@ -40,7 +40,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="autoindex-benchmark-") as scratch:
         work = Path(scratch)
         documents, queries = prepare(options.collection, options.documents, work)
-        print(f"{options.collection}: repeated to {documents:,} documents, {queries:,} queries, depth {DEPTH}")
+        print(
+            f"{options.collection}: repeated to {documents:,} documents, {queries:,} queries, depth {DEPTH}"
+        )
         found: dict[str, list[dict[str, float]]] = {name: [] for name in CONTENDERS}
         for _ in range(options.repeats):
             for name in CONTENDERS:
@@ -134,7 +136,9 @@ def run_bm25s(work: Path) -> dict[str, float]:
     import Stemmer
 
     stemmer = Stemmer.Stemmer("porter")
-    topics = [json.loads(line)["text"] for line in (work / "beir" / "queries.jsonl").read_bytes().splitlines()]
+    topics = [
+        json.loads(line)["text"] for line in (work / "beir" / "queries.jsonl").read_bytes().splitlines()
+    ]
     files = sorted((work / "jsonl").iterdir())
     began = time.perf_counter()
     texts = [json.loads(line)["contents"] for file in files for line in file.read_bytes().splitlines()]
@@ -191,7 +195,9 @@ def show(found: dict[str, list[dict[str, float]]]) -> None:
     print(f"{'':10} {'index s':>8} {'search s':>9} {'total s':>8} {'peak MB':>8}   totals")
     middle = {name: statistics.median(row["total"] for row in rows) for name, rows in found.items()}
     for name, rows in found.items():
-        parts = [statistics.median(row[key] for row in rows) for key in ("index", "search", "total", "peak_mb")]
+        parts = [
+            statistics.median(row[key] for row in rows) for key in ("index", "search", "total", "peak_mb")
+        ]
         totals = " ".join(f"{row['total']:.2f}" for row in rows)
         print(f"{name:10} {parts[0]:8.2f} {parts[1]:9.2f} {parts[2]:8.2f} {parts[3]:8.0f}   {totals}")
     print(f"autoindex / anserini: {middle['autoindex'] / middle['anserini']:.2f} (at most 1.5)")

@@ -29,7 +29,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def doctor(json: options.Json = False) -> None:
-    """Look for Java, the Anserini jar, the sandbox, memory and disk; exit status 1 if something is missing."""
+    """Look for Java, the Anserini jar, the sandbox, memory and disk; exit with 1 if something is missing."""
     findings = [
         _try("Python", _python),
         _try("Java", _java),

@@ -75,9 +75,7 @@ def optimize(
     from autoindex_pyserini.report import describe_retriever
 
     measures = tuple(dict.fromkeys((objective, *_DEFAULTS.measures)))
-    search = Search(
-        rounds=rounds, candidates=candidates, seed=seed, objective=objective, measures=measures
-    )
+    search = Search(rounds=rounds, candidates=candidates, seed=seed, objective=objective, measures=measures)
     settings = options.make_settings(
         k1=k1, b=b, analyzer=analyzer, workers=workers, sandbox=sandbox, search=search
     )

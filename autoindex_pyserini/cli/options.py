@@ -18,10 +18,13 @@ B = Annotated[float, typer.Option("--b", help="BM25 b.")]
 Analyzer = Annotated[str, typer.Option(help="Analyzer, by its name in java_config/analyzers.toml.")]
 Workers = Annotated[int, typer.Option(help="Sandbox processes and Lucene threads; 0: one for each core.")]
 Sandbox = Annotated[
-    str, typer.Option(help="confined (by the kernel), or process (a bare child process, for trusted programs).")
+    str,
+    typer.Option(help="confined (by the kernel), or process (a bare child process, for trusted programs)."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
-RunOut = Annotated[Path | None, typer.Option(help="Write one TREC run file for each program to this directory.")]
+RunOut = Annotated[
+    Path | None, typer.Option(help="Write one TREC run file for each program to this directory.")
+]
 
 K1_DEFAULT, B_DEFAULT, ANALYZER_DEFAULT = Retriever().k1, Retriever().b, Retriever().analyzer
 SANDBOX_DEFAULT = Execution().sandbox

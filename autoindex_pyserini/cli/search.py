@@ -18,7 +18,9 @@ def search(
     output: Annotated[Path, typer.Option(metavar="RUN", help="TREC run; JSON lines if it ends in .jsonl.")],
     k1: Annotated[float | None, typer.Option("--k1", help="BM25 k1; by default what the index says.")] = None,
     b: Annotated[float | None, typer.Option("--b", help="BM25 b; by default what the index says.")] = None,
-    depth: Annotated[int | None, typer.Option(help="Documents a query; by default what the index says.")] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Documents a query; by default what the index says.")
+    ] = None,
     workers: options.Workers = 0,
     json: options.Json = False,
 ) -> None:

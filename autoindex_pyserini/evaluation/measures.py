@@ -45,7 +45,9 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str]) -> Evaluation:
     names = {measure: name for name, measure in parsed.items()}
     scored = [hit for hit in _scored_docs(run, qrels)]
     judged = [
-        ir_measures.Qrel(qid, docid, grade) for qid, grades in qrels.items() for docid, grade in grades.items()
+        ir_measures.Qrel(qid, docid, grade)
+        for qid, grades in qrels.items()
+        for docid, grade in grades.items()
     ]
     for metric in ir_measures.iter_calc(list(names), judged, scored):
         per_query[names[metric.measure]][metric.query_id] = float(metric.value)
@@ -103,7 +105,9 @@ def _scored_docs(run: Run, qrels: Qrels) -> Iterator[Any]:
             raise EvaluationError(f"query {qid!r} of run {run.name!r} ranks a document twice")
         for rank, hit in enumerate(hits):
             if not math.isfinite(hit.score):
-                raise EvaluationError(f"query {qid!r} of run {run.name!r} scores {hit.docid!r} as {hit.score}")
+                raise EvaluationError(
+                    f"query {qid!r} of run {run.name!r} scores {hit.docid!r} as {hit.score}"
+                )
             yield ir_measures.ScoredDoc(qid, hit.docid, float(len(hits) - rank))
 
 

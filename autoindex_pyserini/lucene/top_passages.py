@@ -27,7 +27,7 @@ class _FieldDoc(msgspec.Struct, gc=False):
 
 
 class _TopFieldDocs(msgspec.Struct, gc=False):
-    scoreDocs: list[_FieldDoc]  # noqa: N815 - Lucene's name
+    scoreDocs: list[_FieldDoc]
 
 
 class TopPassages:

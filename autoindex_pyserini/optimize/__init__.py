@@ -1,6 +1,14 @@
 """How programs improve: the loop, its journal, the run directory."""
 
-from autoindex_pyserini.optimize.events import Finished, JournalEvent, RoundClosed, Selected, Started, Tested, Tried
+from autoindex_pyserini.optimize.events import (
+    Finished,
+    JournalEvent,
+    RoundClosed,
+    Selected,
+    Started,
+    Tested,
+    Tried,
+)
 from autoindex_pyserini.optimize.journal import Journal, read_events
 from autoindex_pyserini.optimize.loop import Listener, Loop, StopRequestedError
 from autoindex_pyserini.optimize.run import RunResult, TestResult, check_settings, proposer_for, run
@@ -24,5 +32,6 @@ __all__ = [
     "Tried",
     "check_settings",
     "proposer_for",
+    "read_events",
     "run",
 ]

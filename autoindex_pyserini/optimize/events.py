@@ -1,4 +1,4 @@
-"""What a journal holds. Nothing in it depends on the machine or the clock, so equal runs have equal journals."""
+"""What a journal holds. Nothing in it depends on machine or clock: equal runs have equal journals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Event(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
     """One line of a journal."""
 
 
-class Started(Event, tag="started"):
+class Started(Event, tag="started", frozen=True, kw_only=True):
     """The run began.
 
     Attributes:
@@ -25,7 +25,7 @@ class Started(Event, tag="started"):
     proposer: str
 
 
-class Tried(Event, tag="tried"):
+class Tried(Event, tag="tried", frozen=True, kw_only=True):
     """One program was evaluated on the validation queries, or failed to be.
 
     Attributes:
@@ -60,7 +60,7 @@ class Tried(Event, tag="tried"):
     fault: str = ""
 
 
-class RoundClosed(Event, tag="round_closed"):
+class RoundClosed(Event, tag="round_closed", frozen=True, kw_only=True):
     """A round ended with this incumbent."""
 
     round: int
@@ -68,14 +68,14 @@ class RoundClosed(Event, tag="round_closed"):
     improved: bool
 
 
-class Selected(Event, tag="selected"):
+class Selected(Event, tag="selected", frozen=True, kw_only=True):
     """The search ended; the winner goes to the test queries. `reason` says why it ended."""
 
     program: str
     reason: str
 
 
-class Tested(Event, tag="tested"):
+class Tested(Event, tag="tested", frozen=True, kw_only=True):
     """The test queries were opened, once: means of the first program and of the winner."""
 
     baseline: dict[str, float]
@@ -83,7 +83,7 @@ class Tested(Event, tag="tested"):
     queries: int
 
 
-class Finished(Event, tag="finished"):
+class Finished(Event, tag="finished", frozen=True, kw_only=True):
     """The winner's index is published."""
 
     program: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from autoindex_pyserini.agents import Brief, Proposal, Proposer, Trial, profile
 from autoindex_pyserini.collection import SearchView
@@ -74,7 +74,7 @@ class Loop:
             start: the first incumbent.
 
         Raises:
-            ProgramFault: `start` itself is at fault. A candidate's fault is journalled and the search goes on.
+            ProgramFault: `start` itself is at fault; a candidate's fault is journalled instead.
             StopRequestedError: the user asked to stop.
         """
         incumbent = self._first(start)
@@ -99,9 +99,12 @@ class Loop:
                 reason = f"{self._proposer.name} has nothing left to propose"
                 break
             best = self._round(brief, proposals)
-            self._record(RoundClosed, RoundClosed(
-                round=number, incumbent=(best or incumbent).program.id, improved=best is not None
-            ))
+            self._record(
+                RoundClosed,
+                RoundClosed(
+                    round=number, incumbent=(best or incumbent).program.id, improved=best is not None
+                ),
+            )
             incumbent = best or incumbent
         self._record(Selected, Selected(program=incumbent.program.id, reason=reason))
         return incumbent.program
@@ -112,14 +115,16 @@ class Loop:
     def _round(self, brief: Brief, proposals: Sequence[Proposal]) -> Trial | None:
         """Evaluate a round's proposals; the best accepted one, or the combination that beats it."""
         incumbent = brief.incumbent
-        tried = [self._try(proposal, brief.round, "candidate", incumbent, incumbent) for proposal in proposals]
+        tried = [
+            self._try(proposal, brief.round, "candidate", incumbent, incumbent) for proposal in proposals
+        ]
         passed = [trial for trial in tried if trial.accepted]
         if not passed:
             return None
         best = max(passed, key=self._merit)
         if len(passed) == 1:
             return best
-        combined = self._proposer.combine(msgspec.structs.replace(brief, history=tuple(self._trials)), passed)
+        combined = self._proposer.combine(replace(brief, history=tuple(self._trials)), passed)
         if combined is None:
             return best
         trial = self._try(combined, brief.round, "combination", incumbent, best)
@@ -147,7 +152,9 @@ class Loop:
         event = self._journal.recorded(Tried)
         if event is not None:
             if event.program != program.id:
-                raise self._journal.mismatch(f"program {program.id} comes next, the journal has {event.program}")
+                raise self._journal.mismatch(
+                    f"program {program.id} comes next, the journal has {event.program}"
+                )
             self._listener(event)
         else:
             if self._should_stop():
@@ -175,34 +182,32 @@ class Loop:
     ) -> Tried:
         program, search = proposal.program, self._settings.search
         self._directory.write_program(program)
-        common = {
-            "program": program.id,
-            "parent": parent.program.id if parent else "",
-            "round": number,
-            "kind": kind,
-            "hypothesis": proposal.hypothesis,
-            "operators": proposal.operators,
-        }
+        tried = Tried(
+            program=program.id,
+            parent=parent.program.id if parent else "",
+            round=number,
+            kind=kind,
+            hypothesis=proposal.hypothesis,
+            operators=proposal.operators,
+        )
         try:
             outcome, _ = self._pipeline.evaluate(program, self._view.validation)
         except ProgramFault as fault:
             if parent is None:
                 raise
-            return Tried(**common, fault=_describe(fault))
+            return replace(tried, fault=_describe(fault))
         self._directory.write_evaluation(outcome)
         means = outcome.evaluation.means
-        passages = outcome.costs.passages
+        tried = replace(tried, means=means, passages=outcome.costs.passages)
         if parent is None or rival is None:
-            return Tried(**common, means=means, passages=passages, accepted=True)
+            return replace(tried, accepted=True)
         before = self._outcome(parent).evaluation
         change = compare(before, outcome.evaluation, search.objective)
-        return Tried(
-            **common,
-            means=means,
+        return replace(
+            tried,
             deltas={name: means[name] - before.means[name] for name in means},
             fixed=len(change.fixed),
             broken=len(change.broken),
-            passages=passages,
             accepted=self._beats(outcome.evaluation, rival),
         )
 

@@ -48,16 +48,23 @@ def examples(
     """
     values_before, values_after = before.evaluation.per_query, after.evaluation.per_query
     changes = [
-        (tuple(values_after[name][topic.qid] - values_before[name][topic.qid] for name in values_before), topic)
+        (
+            tuple(values_after[name][topic.qid] - values_before[name][topic.qid] for name in values_before),
+            topic,
+        )
         for topic in topics
     ]
-    rose = sorted((row for row in changes if _sign(row[0]) > 0), key=lambda row: (_falling(row[0]), row[1].qid))
+    rose = sorted(
+        (row for row in changes if _sign(row[0]) > 0), key=lambda row: (_falling(row[0]), row[1].qid)
+    )
     fell = sorted((row for row in changes if _sign(row[0]) < 0), key=lambda row: (row[0], row[1].qid))
 
     def show(topic: Topic, direction: int) -> Example:
         ranks = (before.ranks.get(topic.qid, {}), after.ranks.get(topic.qid, {}))
         relevant = [docid for docid, grade in qrels[topic.qid].items() if grade > 0]
-        docid = max(relevant, key=lambda one: direction * (_gain(ranks[1].get(one)) - _gain(ranks[0].get(one))))
+        docid = max(
+            relevant, key=lambda one: direction * (_gain(ranks[1].get(one)) - _gain(ranks[0].get(one)))
+        )
         return Example(topic.qid, topic.text, docid, ranks[0].get(docid), ranks[1].get(docid), len(relevant))
 
     return [show(topic, 1) for _, topic in rose[:fixed]], [show(topic, -1) for _, topic in fell[:broken]]

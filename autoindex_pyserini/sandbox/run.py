@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 
 from autoindex_pyserini.program import CorpusStatistics, Program
 from autoindex_pyserini.sandbox.determinism import SAMPLE_SIZE, Sample, verify_determinism
@@ -22,7 +22,7 @@ def represent_all(
     trusted: Callable[[Program], bool] | None = None,
     counts: Counts | None = None,
     sample_size: int = SAMPLE_SIZE,
-) -> Iterator[list[Represented]]:
+) -> Generator[list[Represented]]:
     """Run a program on every document in a sandbox of its own, and check that it is deterministic.
 
     The check comes after the last document, on a sample that does not depend on how the work was spread.

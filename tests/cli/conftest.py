@@ -32,7 +32,20 @@ def autoindex(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     return call
 
 
-ANIMALS = ["lion", "tiger", "zebra", "horse", "otter", "eagle", "shark", "whale", "mouse", "camel", "panda", "koala"]
+ANIMALS = [
+    "lion",
+    "tiger",
+    "zebra",
+    "horse",
+    "otter",
+    "eagle",
+    "shark",
+    "whale",
+    "mouse",
+    "camel",
+    "panda",
+    "koala",
+]
 
 
 @pytest.fixture

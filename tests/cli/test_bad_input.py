@@ -63,7 +63,11 @@ CASES = [
 
 @pytest.mark.parametrize(("spoil", "parts"), CASES, ids=[spoil.__name__ for spoil, _ in CASES])
 def test_a_bad_collection(
-    spoil: Callable[[Path], None], parts: list[str], toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+    spoil: Callable[[Path], None],
+    parts: list[str],
+    toy: Path,
+    tmp_path: Path,
+    autoindex: Callable[..., object],
 ) -> None:
     spoil(toy)
     before = snapshot(tmp_path)
@@ -101,7 +105,9 @@ def test_a_program_that_does_not_exist(toy: Path, tmp_path: Path, autoindex: Cal
     assert_refused(autoindex("evaluate", toy, "--program", "full_txt"), "full_txt", "full_text")
 
 
-def test_a_program_that_fails_while_it_runs(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+def test_a_program_that_fails_while_it_runs(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
     program = tmp_path / "program.py"
     program.write_text("def represent(doc):\n    yield doc.text\n    yield 1 / 0\n")
     before = snapshot(tmp_path)
@@ -132,7 +138,9 @@ def test_topics_and_index_that_do_not_exist(tmp_path: Path, autoindex: Callable[
     output = tmp_path / "run.txt"
     assert_refused(autoindex("search", tmp_path / "no", "--topics", topics, "--output", output), "no")
     (tmp_path / "other").mkdir()
-    assert_refused(autoindex("search", tmp_path / "other", "--topics", topics, "--output", output), "autoindex.json")
+    assert_refused(
+        autoindex("search", tmp_path / "other", "--topics", topics, "--output", output), "autoindex.json"
+    )
     assert not output.exists()
 
 
@@ -156,4 +164,6 @@ def test_a_knob_out_of_range(
 
 
 def test_an_unknown_split(toy: Path, autoindex: Callable[..., object]) -> None:
-    assert_refused(autoindex("evaluate", toy, "--program", "full_text", "--split", "tset"), "tset", "validation")
+    assert_refused(
+        autoindex("evaluate", toy, "--program", "full_text", "--split", "tset"), "tset", "validation"
+    )

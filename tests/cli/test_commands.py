@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 
-def test_optimize_finds_the_field_that_decides(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+def test_optimize_finds_the_field_that_decides(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
     run = tmp_path / "run"
     answer = autoindex(
         "optimize", toy, "--out", run, "--rounds", 2, "--candidates", 4, "--objective", "nDCG@10", "--json"
@@ -21,7 +23,10 @@ def test_optimize_finds_the_field_that_decides(toy: Path, tmp_path: Path, autoin
     assert after > before
     assert "keywords" in result["winner"]["source"]
     assert (run / "best.py").read_text() == result["winner"]["source"]
-    assert json.loads((run / "test.json").read_text())["winner"]["program_id"] == result["test"]["winner"]["program_id"]
+    assert (
+        json.loads((run / "test.json").read_text())["winner"]["program_id"]
+        == result["test"]["winner"]["program_id"]
+    )
     events = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
     assert [event["event"] for event in events].count("round_closed") == 2
     assert events[-1]["event"] == "finished"
@@ -35,7 +40,15 @@ def test_optimize_finds_the_field_that_decides(toy: Path, tmp_path: Path, autoin
 def test_optimize_tells_what_it_does(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
     answer = autoindex("optimize", toy, "--out", tmp_path / "run", "--rounds", 1, "--candidates", 2)
     assert answer.status == 0, answer
-    for part in ("12 documents", "round 1", "selected", "learned program", "passages/doc", "index MB", "seconds"):
+    for part in (
+        "12 documents",
+        "round 1",
+        "selected",
+        "learned program",
+        "passages/doc",
+        "index MB",
+        "seconds",
+    ):
         assert part in answer.out
     assert str(tmp_path / "run" / "index") in answer.out
     assert "\x1b" not in answer.out + answer.err
@@ -54,7 +67,12 @@ def test_evaluate_index_and_search_give_the_same_run(
     rows = [json.loads(line) for line in run.read_text().splitlines()]
     ranks = {(row["qid"], row["docid"]): row["rank"] for row in rows}
     without = 12 - len({row["qid"] for row in rows})
-    assert json.loads(answer.out) == {"hits": len(rows), "queries": 12, "run": str(run), "without_hits": without}
+    assert json.loads(answer.out) == {
+        "hits": len(rows),
+        "queries": 12,
+        "run": str(run),
+        "without_hits": without,
+    }
     for qid, relevant in evaluated["ranks"].items():
         for docid, rank in relevant.items():
             assert ranks[qid, docid] == rank
@@ -69,7 +87,9 @@ def test_a_docid_with_a_space_does_not_fit_a_trec_run(
 
 
 def test_evaluate_prints_a_table_with_the_retriever(toy: Path, autoindex: Callable[..., object]) -> None:
-    answer = autoindex("evaluate", toy, "--program", "full_text", "--program", "all_fields", "--measure", "RR@10")
+    answer = autoindex(
+        "evaluate", toy, "--program", "full_text", "--program", "all_fields", "--measure", "RR@10"
+    )
     assert answer.status == 0
     assert "RR@10" in answer.out
     assert "all_fields" in answer.out
@@ -97,7 +117,8 @@ def test_doctor_says_what_is_missing(
 def test_importing_the_package_is_quick_and_starts_nothing() -> None:
     code = (
         "import sys, time; began = time.perf_counter(); import autoindex_pyserini; "
-        "print(time.perf_counter() - began, [m for m in ('jnius', 'torch', 'numpy', 'typer') if m in sys.modules])"
+        "print(time.perf_counter() - began, "
+        "[m for m in ('jnius', 'torch', 'numpy', 'typer') if m in sys.modules])"
     )
     output = min(subprocess.check_output([sys.executable, "-c", code], text=True) for _ in range(3))
     seconds, loaded = output.split(maxsplit=1)

