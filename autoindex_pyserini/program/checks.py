@@ -13,17 +13,12 @@ from collections.abc import Iterator
 
 from autoindex_pyserini.errors import InvalidProgramError
 from autoindex_pyserini.program import source as reading
-from autoindex_pyserini.program.contract import RESERVED_FIELDS
+from autoindex_pyserini.program.contract import FORBIDDEN_NAMES, RESERVED_FIELDS, is_allowed
 from autoindex_pyserini.program.program import Program
 from autoindex_pyserini.settings import Limits
 
 MAX_SOURCE_CHARS = 100_000
 MAX_FIELDS = 32
-
-FORBIDDEN_NAMES = frozenset(
-    {"exec", "eval", "compile", "open", "__import__", "input", "breakpoint", "__builtins__", "__loader__"}
-)
-"""Built-in names that reach outside a program, or run text as code."""
 
 _HARMLESS = (
     "annotations", "call", "contains", "doc", "enter", "eq", "exit", "getitem", "hash", "init", "iter", "len",
@@ -63,12 +58,6 @@ def check(program: Program, limits: Limits) -> None:
     _check_fields(tree)
     _check_imports(tree, limits.allowed_imports)
     _check_names(tree)
-
-
-def is_allowed(module: str, allowed: tuple[str, ...]) -> bool:
-    """True if the module, or a package that holds it, is on the list."""
-    parts = module.split(".")
-    return any(".".join(parts[:end]) in allowed for end in range(1, len(parts) + 1))
 
 
 def _fail(node: ast.AST | None, message: str) -> InvalidProgramError:

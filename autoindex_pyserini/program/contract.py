@@ -24,6 +24,11 @@ not blank, and the analyzers that split text into words make no term of it, so n
 RESERVED_FIELDS = frozenset({"id", "contents", "raw"})
 """Field names that Anserini gives a meaning of its own."""
 
+FORBIDDEN_NAMES = frozenset(
+    {"exec", "eval", "compile", "open", "__import__", "input", "breakpoint", "__builtins__", "__loader__"}
+)
+"""Built-in names that reach outside a program, or run text as code."""
+
 _CONTROL_BYTES = bytes(sorted({*range(0x20), 0x7F} - set(b"\t\n\v\f\r")))
 _CONTROL_TO_NUL = bytes.maketrans(_CONTROL_BYTES, bytes(len(_CONTROL_BYTES)))
 _C1_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
@@ -61,6 +66,12 @@ class CorpusStatistics(msgspec.Struct, frozen=True):
     def df(self, term: str) -> int:
         """Documents that contain the term, in any case; 0 for a stop word or an unknown term."""
         return self.document_frequencies.get(term.lower(), 0)
+
+
+def is_allowed(module: str, allowed: tuple[str, ...]) -> bool:
+    """True if the module, or a package that holds it, is on the list."""
+    parts = module.split(".")
+    return any(".".join(parts[:end]) in allowed for end in range(1, len(parts) + 1))
 
 
 def max_chars(raw_chars: int, limits: Limits) -> int:

@@ -26,7 +26,7 @@ def parse(source: str) -> ast.Module:
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise InvalidProgramError(
-            f"{where}{type(error).__name__}: {error.msg}; a program must be valid Python 3.12",
+            f"{where}{type(error).__name__}: {error.msg}; a program must be valid Python",
             line=error.lineno,
         ) from None
     except (ValueError, RecursionError, MemoryError) as error:  # NUL, surrogates, nesting too deep to parse

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from autoindex_pyserini.program import checks, contract, preprocessor
+from autoindex_pyserini.program import contract, preprocessor
 from autoindex_pyserini.sandbox.protocol import Fault, Start, WirePassage, one_line
 from autoindex_pyserini.types import Passage
 
@@ -218,15 +218,15 @@ def _line_of(error: BaseException, filename: str) -> int | None:
 
 def _builtins(allowed: tuple[str, ...]) -> dict[str, Any]:
     """Python's built-in names without those that a program may not use; `__import__` knows the list."""
-    names = {name: value for name, value in vars(builtins).items() if name not in checks.FORBIDDEN_NAMES}
+    names = {name: value for name, value in vars(builtins).items() if name not in contract.FORBIDDEN_NAMES}
     real = builtins.__import__
 
     def guarded(
         name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
-        listed = name == "__future__" or checks.is_allowed(name, allowed)
+        listed = name == "__future__" or contract.is_allowed(name, allowed)
         # `from package import module`, where only the module is on the list
-        parts = fromlist and all(checks.is_allowed(f"{name}.{part}", allowed) for part in fromlist)
+        parts = fromlist and all(contract.is_allowed(f"{name}.{part}", allowed) for part in fromlist)
         if level or not (listed or parts):
             raise ImportError(f"a program may not import '{name}'")
         return real(name, globals, locals, fromlist, level)

@@ -80,7 +80,7 @@ def install() -> None:
     Raises:
         OSError: the kernel refused; nothing has changed.
     """
-    code = _bytecode(platform.machine())
+    code = filter_code(platform.machine())
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(buffer))
     if _libc().prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0):
@@ -92,7 +92,7 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _bytecode(machine: str) -> bytes:
+def filter_code(machine: str) -> bytes:
     """The filter as an array of struct sock_filter: code, jump if true, jump if false, constant."""
     architecture, column = _ARCHITECTURES[machine]
     deny = (_RETURN, 0, 0, _ERRNO | errno.EPERM)

@@ -24,13 +24,13 @@ LIMITS = Limits(document_timeout_s=10.0, program_timeout_s=60.0, memory_mb=512)
 ONE_WORKER = Execution(workers=1)
 
 # The real built-ins and all loaded modules, by a way that no static check can see. Six lines.
-ESCAPE = '''import textwrap
+ESCAPE = """import textwrap
 _G = getattr(textwrap.dedent, "__glo" + "bals__")
 REAL = _G["__built" + "ins__"]
 def module(name):
     return REAL["__im" + "port__"](name, fromlist=["*"])
 os, sys = module("os"), module("sys")
-'''
+"""
 
 
 def workers() -> list[int]:

@@ -333,11 +333,7 @@ MENDED: dict[str, tuple[str, list[str]]] = {
     "surrogates and noughts": (r"yield '\ud800a\x00b\udfff\ud83d\ude00'", ["\ufffda b\ufffd\U0001f600"]),
     "all control characters": (
         "yield '.' + ''.join(map(chr, range(0xa0))) + '.'",
-        [
-            "."
-            + "".join(chr(n) if 0x20 <= n < 0x7F or 9 <= n <= 13 else " " for n in range(0xA0))
-            + "."
-        ],
+        ["." + "".join(chr(n) if 0x20 <= n < 0x7F or 9 <= n <= 13 else " " for n in range(0xA0)) + "."],
     ),
     "control characters alone": (r"yield '\x00\x01'; yield doc.title", ["title 0"]),
     "blank and None": ("yield None; yield ''; yield ' \\n\\u3000'; yield doc.title", ["title 0"]),
