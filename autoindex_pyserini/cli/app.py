@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from autoindex_pyserini import __version__
-from autoindex_pyserini.cli import doctor, evaluate, index, optimize, search
+from autoindex_pyserini.cli import collection, doctor, evaluate, index, inspect, optimize, search, show
 from autoindex_pyserini.errors import AutoIndexError, InputError
 
 app = typer.Typer(
@@ -25,6 +25,9 @@ app.command("optimize")(optimize.optimize)
 app.command("evaluate")(evaluate.evaluate)
 app.command("index")(index.index)
 app.command("search")(search.search)
+app.command("collection")(collection.collection)
+app.command("show")(show.show)
+app.command("inspect")(inspect.inspect)
 app.command("doctor")(doctor.doctor)
 
 

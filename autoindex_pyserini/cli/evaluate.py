@@ -21,6 +21,7 @@ def evaluate(
     split: Annotated[str, typer.Option(help="validation or test.")] = "validation",
     measure: Annotated[list[str] | None, typer.Option(help="An ir_measures name; may be repeated.")] = None,
     run_out: options.RunOut = None,
+    validation: options.Validation = None,
     k1: options.K1 = options.K1_DEFAULT,
     b: options.B = options.B_DEFAULT,
     analyzer: options.Analyzer = options.ANALYZER_DEFAULT,
@@ -53,7 +54,7 @@ def evaluate(
         check(one, settings.limits)
     rows = []
     with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-evaluate-") as scratch:
-        loaded = load(collection, progress=progress)
+        loaded = load(collection, validation=validation, progress=progress)
         queries = loaded.validation if split == "validation" else loaded.open_test()
         pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress)
         for one in programs:

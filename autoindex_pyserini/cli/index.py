@@ -10,13 +10,13 @@ import typer
 
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
-from autoindex_pyserini.errors import IndexDirectoryError
 
 
 def index(
     collection: options.CollectionArgument,
     program: Annotated[str, typer.Option(metavar="NAME_OR_FILE", help="What represents the documents.")],
-    index: Annotated[Path, typer.Option(metavar="DIR", help="The index; must not exist.")],
+    index: Annotated[Path, typer.Option(metavar="DIR", help="Where the index will be.")],
+    validation: options.Validation = None,
     k1: options.K1 = options.K1_DEFAULT,
     b: options.B = options.B_DEFAULT,
     analyzer: options.Analyzer = options.ANALYZER_DEFAULT,
@@ -24,13 +24,16 @@ def index(
     store_docvectors: Annotated[bool, typer.Option("--store-docvectors", help="Keep term vectors.")] = False,
     store_positions: Annotated[bool, typer.Option("--store-positions", help="Keep positions.")] = False,
     optimize: Annotated[bool, typer.Option("--optimize", help="Merge into one segment.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an index that autoindex built.")
+    ] = False,
     workers: options.Workers = 0,
     sandbox: options.Sandbox = options.SANDBOX_DEFAULT,
     json: options.Json = False,
 ) -> None:
     """Build a Lucene index that Pyserini, Anserini and Lucene open as usual."""
     from autoindex_pyserini.collection import load
-    from autoindex_pyserini.lucene import IndexOptions
+    from autoindex_pyserini.lucene import IndexOptions, check_place
     from autoindex_pyserini.optimize import check_settings
     from autoindex_pyserini.pipeline import Pipeline
     from autoindex_pyserini.program import Program, check
@@ -40,8 +43,7 @@ def index(
     check_settings(settings)
     chosen = Program.resolve(program)
     check(chosen, settings.limits)
-    if index.exists():
-        raise IndexDirectoryError(f"{index} exists already; give a directory that does not exist")
+    check_place(index, overwrite=overwrite)
     keep = IndexOptions(
         store_raw=store_raw,
         store_docvectors=store_docvectors,
@@ -49,9 +51,9 @@ def index(
         optimize=optimize,
     )
     with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-index-") as scratch:
-        loaded = load(collection, progress=progress)
+        loaded = load(collection, validation=validation, progress=progress)
         pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress)
-        manifest, costs = pipeline.publish(chosen, index, options=keep)
+        manifest, costs = pipeline.publish(chosen, index, options=keep, overwrite=overwrite)
     if json:
         print_json({"index": str(index), "manifest": manifest, "costs": costs})
         return

@@ -54,6 +54,7 @@ def optimize(
     seed: Seed = _DEFAULTS.seed,
     objective: Objective = _DEFAULTS.objective,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run directory.")] = False,
+    validation: options.Validation = None,
     k1: options.K1 = options.K1_DEFAULT,
     b: options.B = options.B_DEFAULT,
     analyzer: options.Analyzer = options.ANALYZER_DEFAULT,
@@ -82,13 +83,15 @@ def optimize(
     if resume:
         directory, recorded = RunDirectory.open(out_dir)
         settings = msgspec.structs.replace(recorded.settings, execution=settings.execution)
-        collection = recorded.collection
+        collection, validation = recorded.collection, recorded.validation or None
     check_settings(settings)
     with bars() as progress:
-        loaded = load(collection, progress=progress)
+        loaded = load(collection, validation=validation, progress=progress)
         if not resume:
             where = str(Path(collection).resolve()) if Path(collection).is_dir() else collection
-            directory = RunDirectory.create(out_dir, RunSettings(where, settings))
+            directory = RunDirectory.create(
+                out_dir, RunSettings(where, settings, validation=validation or "")
+            )
         if not json:
             splits = f"{len(loaded.validation.topics):,} validation queries"
             out.print(f"{loaded.name}: {loaded.num_documents:,} documents, {splits}; run in {out_dir}")

@@ -13,6 +13,10 @@ from autoindex_pyserini.settings import Execution, Retriever, Search, Settings
 CollectionArgument = Annotated[
     str, typer.Argument(metavar="COLLECTION", help="A built-in collection's name, or the path of a folder.")
 ]
+Validation = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="irds: another dataset whose queries are the validation split."),
+]
 K1 = Annotated[float, typer.Option("--k1", help="BM25 k1.")]
 B = Annotated[float, typer.Option("--b", help="BM25 b.")]
 Analyzer = Annotated[str, typer.Option(help="Analyzer, by its name in java_config/analyzers.toml.")]

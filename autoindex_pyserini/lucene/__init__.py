@@ -5,7 +5,9 @@ Importing it starts no JVM; building or opening an index does.
 
 from autoindex_pyserini.lucene.analyzers import analyzer_config
 from autoindex_pyserini.lucene.index import IndexBuilder, IndexCounts, IndexOptions
+from autoindex_pyserini.lucene.inspect import Inspection, inspect_index
 from autoindex_pyserini.lucene.manifest import Manifest, read_manifest, software_versions, write_manifest
+from autoindex_pyserini.lucene.publish import check_place, publishing
 from autoindex_pyserini.lucene.search import Searcher, SearchFailedError
 from autoindex_pyserini.lucene.statistics import corpus_statistics
 
@@ -13,11 +15,15 @@ __all__ = [
     "IndexBuilder",
     "IndexCounts",
     "IndexOptions",
+    "Inspection",
     "Manifest",
     "SearchFailedError",
     "Searcher",
     "analyzer_config",
+    "check_place",
     "corpus_statistics",
+    "inspect_index",
+    "publishing",
     "read_manifest",
     "software_versions",
     "write_manifest",

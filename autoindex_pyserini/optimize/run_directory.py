@@ -26,12 +26,14 @@ class RunSettings(msgspec.Struct, frozen=True):
 
     Attributes:
         collection: what the user named: a built-in name, or an absolute path.
-        version: of this package.
         settings: every knob.
+        validation: the dataset whose queries are the validation split, where the user named one.
+        version: of this package.
     """
 
     collection: str
     settings: Settings
+    validation: str = ""
     version: str = __version__
 
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import msgspec
 
 from autoindex_pyserini.collection import Split
-from autoindex_pyserini.errors import IndexDirectoryError, IndexLossError
+from autoindex_pyserini.errors import IndexLossError
 from autoindex_pyserini.evaluation import evaluate
 from autoindex_pyserini.lucene import (
     IndexBuilder,
@@ -24,6 +24,7 @@ from autoindex_pyserini.lucene import (
     Manifest,
     Searcher,
     corpus_statistics,
+    publishing,
     software_versions,
     write_manifest,
 )
@@ -204,44 +205,38 @@ class Pipeline:
         *,
         options: IndexOptions | None = None,
         validation: dict[str, float] | None = None,
+        overwrite: bool = False,
     ) -> tuple[Manifest, Costs]:
-        """Build an index for others to open: beside its place, verified, described, then renamed into it.
+        """Build an index for others to open: beside its place, verified, described, then switched into it.
 
         Args:
             program: what represents the documents.
             directory: where the index will be; must not exist.
             options: what the index keeps.
             validation: the program's means on the validation queries, for the manifest.
+            overwrite: replace an index that autoindex built; it serves until the new one is complete.
 
         Raises:
-            IndexDirectoryError: the directory exists.
+            IndexDirectoryError: the directory exists, or another process builds the same index.
             ProgramFault: the program is at fault; nothing is left behind.
         """
-        if directory.exists():
-            raise IndexDirectoryError(f"{directory} exists already; give a directory that does not exist")
-        building = directory.with_name(f".{directory.name}.building")
-        shutil.rmtree(building, ignore_errors=True)
-        costs = self.build(program, building, options)
-        manifest = Manifest(
-            collection=self.collection.name,
-            fingerprint=self.collection.fingerprint,
-            documents=costs.documents,
-            passages=costs.passages,
-            fallbacks=costs.fallbacks,
-            empty_documents=costs.empty_documents,
-            program_id=program.id,
-            program=program.source,
-            fields=program.fields,
-            retriever=self.settings.retriever,
-            validation=validation or {},
-            versions=software_versions(),
-        )
-        try:
+        with publishing(directory, overwrite=overwrite) as building:
+            costs = self.build(program, building, options)
+            manifest = Manifest(
+                collection=self.collection.name,
+                fingerprint=self.collection.fingerprint,
+                documents=costs.documents,
+                passages=costs.passages,
+                fallbacks=costs.fallbacks,
+                empty_documents=costs.empty_documents,
+                program_id=program.id,
+                program=program.source,
+                fields=program.fields,
+                retriever=self.settings.retriever,
+                validation=validation or {},
+                versions=software_versions(),
+            )
             write_manifest(building, manifest)
-            building.rename(directory)
-        except BaseException:
-            shutil.rmtree(building, ignore_errors=True)
-            raise
         return manifest, costs
 
     def _corpus_for(self, program: Program) -> CorpusStatistics | None:
