@@ -295,7 +295,9 @@ def code_lines(text: str) -> int:
 
 def strip_code_prompts(text: str) -> str:
     """Return the text without the prompts `>>>`, `...`, `In [1]:`, `Out[1]:` and `$`; the code stays."""
-    return "\n".join(_PROMPT.sub("", line, count=1) for line in text.splitlines())
+    # Not `sub`: it would look for a prompt from each of a line's leading blanks in turn.
+    prompts = ((line, _PROMPT.match(line)) for line in text.splitlines())
+    return "\n".join(line[prompt.end() :] if prompt else line for line, prompt in prompts)
 
 
 def _is_fence(line: str) -> bool:
