@@ -103,7 +103,7 @@ def decode(utf8: bytes) -> str | None:
     This runs on every character that is indexed, so it must cost a nanosecond for each, not the five that
     a regular expression takes: that is why it looks at the bytes.
     """
-    if b"\0" in utf8.translate(_CONTROL_TO_NUL) or not (utf8.isascii() or _C1_BYTES.search(utf8) is None):
+    if 0 in utf8.translate(_CONTROL_TO_NUL) or not (utf8.isascii() or _C1_BYTES.search(utf8) is None):
         return None
     try:
         return utf8.decode()

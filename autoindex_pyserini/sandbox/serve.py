@@ -98,6 +98,7 @@ def serve(requests: int, replies: int, progress: int, host: int) -> None:
     channel.send(protocol.LOADED, None)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # a batch alone makes some thousand objects, none of them in a cycle
     _answer(harness, channel)
 
 

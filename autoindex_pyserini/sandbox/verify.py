@@ -71,6 +71,7 @@ class Verifier:
 
     def __init__(self, limits: Limits, fields: tuple[str, ...]) -> None:
         self._limits = limits
+        self._floor = limits.min_growth_chars
         self._declared = frozenset(fields)
         self._decoder = msgspec.msgpack.Decoder(Results)
 
@@ -119,31 +120,32 @@ class Verifier:
 
     def _passages(self, document: Document, given: list[WirePassage], counts: Counts) -> list[Passage]:
         """Decode, mend and check a document's passages; blank ones are dropped."""
-        limits = self._limits
-        if len(given) > limits.max_passages:
-            raise _Breach(f"{len(given)} passages, and the limit is {limits.max_passages}")
-        length = len(document.title) + len(document.text)
-        if document.fields:
-            length += sum(map(len, document.fields.values()))
-        limit = max(limits.min_growth_chars, int(limits.max_growth * length))
+        if len(given) > self._limits.max_passages:
+            raise _Breach(f"{len(given)} passages, and the limit is {self._limits.max_passages}")
         passages: list[Passage] = []
         for item in given:
             if type(item) is bytes:
                 contents = contract.decode(item)
                 passage = Passage(contents) if contents is not None else self._mended(item, {}, counts)
             else:
-                passage = self._with_fields(item, limit, counts)  # type: ignore[arg-type]
-            if len(passage.contents) > limit:
-                raise _Breach(
-                    f"a passage of {len(passage.contents):,} characters, and the limit is {limit:,}"
-                )
-            if passage.contents and not passage.contents.isspace():
-                passages.append(passage)
-            else:
+                passage = self._with_fields(item, document, counts)  # type: ignore[arg-type]
+            contents = passage.contents
+            if not contents or contents.isspace():
                 counts.dropped_passages += 1
+                continue
+            if len(contents) > self._floor:
+                self._check_length(document, contents)
+            passages.append(passage)
         return passages
 
-    def _with_fields(self, item: tuple[bytes, dict[str, bytes]], limit: int, counts: Counts) -> Passage:
+    def _check_length(self, document: Document, text: str, what: str = "a passage") -> None:
+        limit = contract.max_chars(contract.raw_length(document), self._limits)
+        if len(text) > limit:
+            raise _Breach(f"{what} of {len(text):,} characters, and the limit is {limit:,}")
+
+    def _with_fields(
+        self, item: tuple[bytes, dict[str, bytes]], document: Document, counts: Counts
+    ) -> Passage:
         utf8, encoded = item
         if not self._declared.issuperset(encoded):
             raise _Breach(f"the fields {sorted(encoded)}, and FIELDS declares {sorted(self._declared)}")
@@ -153,8 +155,7 @@ class Verifier:
             passage = self._mended(utf8, encoded, counts)
         else:
             passage = Passage(contents, cast(dict[str, str], fields))
-        if sum(map(len, passage.fields.values())) > limit:
-            raise _Breach(f"fields of more than {limit:,} characters together, which is the limit")
+        self._check_length(document, "".join(passage.fields.values()), "fields together")
         return passage
 
     def _mended(self, contents: bytes, fields: dict[str, bytes], counts: Counts) -> Passage:

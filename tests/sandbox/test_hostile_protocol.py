@@ -227,7 +227,7 @@ def represent(doc): ...""",
     ),
     "checked fields that are too long": (
         "ProgramOutputError",
-        "fields of more than 1,000 characters",
+        "fields together of 1,001 characters, and the limit is 1,000",
         """ESCAPE
 CHANNEL
 FIELDS = ("x",)
