@@ -66,9 +66,10 @@ def _without_docstrings(tree: ast.Module) -> list[str]:
     """Return the statements as text that no docstring, comment or layout changes."""
     found = []
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-            rest = ast.Module(body=node.body[1:], type_ignores=[])
-            found.append(f"{node.name}({ast.dump(node.args)}): {ast.dump(rest)}")
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+            lines = "; ".join(map(ast.dump, body))
+            found.append(f"{node.name}({ast.dump(node.args)}): {lines}")
         elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             found.append(ast.dump(node))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import subprocess
 import sys
 import time
@@ -50,12 +51,70 @@ ON_TEXT: dict[str, Callable[[str], object]] = {
 ON_DOCUMENTS = {"changed", "field", "fields_text"}
 
 FRAGMENTS = [
-    "word", "camelCase", "snake_case", "a.b.c", " ", "  ", "\n", "\n\n", "\t", "\x0c", "\u2028", "\ud800", "\x00",
-    "$", "$$", "\\[", "\\]", "\\(", "\\)", "\\begin{a}", "\\end{a}", "\\begin{", "\\end{", ">>> ", "... ", "In [1]:",
-    "Out[1]:", "```", "~~~", "<", ">", "<a ", "</p>", "<!--", "-->", "&#", "&amp;", "&#9999999;", "&#xD800;",
-    "](", ")", ":class:`", "`", "**", "# ", "----", "====", "NAME", "SEE ALSO", "Notes", ".", "!", "?", "'", '"',
-    "é", "日本語", "İ", "ß", "12", "3.5", "&", ";",
-]  # fmt: skip
+    "word",
+    "camelCase",
+    "snake_case",
+    "a.b.c",
+    " ",
+    "  ",
+    "\n",
+    "\n\n",
+    "\t",
+    "\x0c",
+    "\u2028",
+    "\ud800",
+    "\x00",
+    "$",
+    "$$",
+    "\\[",
+    "\\]",
+    "\\(",
+    "\\)",
+    "\\begin{a}",
+    "\\end{a}",
+    "\\begin{",
+    "\\end{",
+    ">>> ",
+    "... ",
+    "In [1]:",
+    "Out[1]:",
+    "```",
+    "~~~",
+    "<",
+    ">",
+    "<a ",
+    "</p>",
+    "<!--",
+    "-->",
+    "&#",
+    "&amp;",
+    "&#9999999;",
+    "&#xD800;",
+    "](",
+    ")",
+    ":class:`",
+    "`",
+    "**",
+    "# ",
+    "----",
+    "====",
+    "NAME",
+    "SEE ALSO",
+    "Notes",
+    ".",
+    "!",
+    "?",
+    "'",
+    '"',
+    "é",
+    "日本語",
+    "İ",
+    "ß",
+    "12",
+    "3.5",
+    "&",
+    ";",
+]
 TEXTS = st.one_of(
     st.text(max_size=200),
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join),
@@ -83,11 +142,61 @@ def test_total_and_deterministic_on_any_text(name: str, text: str) -> None:
 
 
 ADVERSARIAL = [
-    "word ", "a", " ", "\n", "\n ", "$", "$ a", "$$", "$$a ", "\\[", "\\[a", "\\(\\[", "\\begin{", "\\end{", "<", "<a",
-    "<a ", "<!--", "&", "&#", "&#1", "](", "](a", ":a:", ":a:`", "`", "*", "#", "# a\n", "-", "=\n=", "A", "AA\n",
-    "Aa", "aA", "a_", "a.", "_", ".", ". ", '."', "!?", ">>>", ">>> a\n", "...", "... ", "In [1]:", "```", "```\n",
-    "~~~ \n\n", "1", "1a", "é", "\u0301",
-]  # fmt: skip
+    "word ",
+    "a",
+    " ",
+    "\n",
+    "\n ",
+    "$",
+    "$ a",
+    "$$",
+    "$$a ",
+    "\\[",
+    "\\[a",
+    "\\(\\[",
+    "\\begin{",
+    "\\end{",
+    "<",
+    "<a",
+    "<a ",
+    "<!--",
+    "&",
+    "&#",
+    "&#1",
+    "](",
+    "](a",
+    ":a:",
+    ":a:`",
+    "`",
+    "*",
+    "#",
+    "# a\n",
+    "-",
+    "=\n=",
+    "A",
+    "AA\n",
+    "Aa",
+    "aA",
+    "a_",
+    "a.",
+    "_",
+    ".",
+    ". ",
+    '."',
+    "!?",
+    ">>>",
+    ">>> a\n",
+    "...",
+    "... ",
+    "In [1]:",
+    "```",
+    "```\n",
+    "~~~ \n\n",
+    "1",
+    "1a",
+    "é",
+    "\u0301",
+]
 
 
 @pytest.mark.parametrize("name", sorted(ON_TEXT))
@@ -129,7 +238,7 @@ def test_windows_cover_the_text_within_their_bound(
     assert len(found) <= max(at_most, 1)
     shared = min(max(overlap, 0), max(size, 1) - 1)
     covered = list(found[0]) if found else []
-    for before, window in zip(found, found[1:], strict=False):
+    for before, window in itertools.pairwise(found):
         assert before[len(before) - shared :] == window[:shared]
         covered += window[shared:]
     assert covered == tokens
@@ -209,7 +318,7 @@ def test_markup() -> None:
 def test_latex() -> None:
     text = r"For $x^2$ and $$\int f$$ see \(a\), \[b\] \begin{align}c\end{align} or pay $5 to $10."
     assert ops.count_latex(text) == 5
-    assert ops.strip_latex(text).split() == "For and see , or pay $5 to $10.".split(" ")
+    assert " ".join(ops.strip_latex(text).split()) == "For and see , or pay $5 to $10."
     assert ops.strip_latex(r"open \[ for ever") == r"open \[ for ever"
 
 
