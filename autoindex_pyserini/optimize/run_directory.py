@@ -19,6 +19,7 @@ from autoindex_pyserini.program import Program
 from autoindex_pyserini.settings import Settings
 
 INDEX = "index"
+SETTINGS = "settings.toml"
 
 
 class RunSettings(msgspec.Struct, frozen=True):
@@ -54,12 +55,12 @@ class RunDirectory:
         Raises:
             RunDirectoryError: the path exists and is not an empty directory.
         """
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        if path.exists() and not _is_unused(path):
             hint = "resume it with --resume, or " if (path / JOURNAL).exists() else ""
             raise RunDirectoryError(f"{path} exists already; {hint}give a directory that does not exist")
         path.mkdir(parents=True, exist_ok=True)
         directory = cls(path)
-        write_atomically(path / "settings.toml", tomli_w.dumps(msgspec.to_builtins(run)).encode())
+        write_atomically(path / SETTINGS, tomli_w.dumps(msgspec.to_builtins(run)).encode())
         return directory
 
     @classmethod
@@ -69,12 +70,12 @@ class RunDirectory:
         Raises:
             RunDirectoryError: it is not a run directory, or its settings cannot be read.
         """
-        file = path / "settings.toml"
+        file = path / SETTINGS
         try:
             run = msgspec.toml.decode(file.read_bytes(), type=RunSettings)
         except FileNotFoundError:
             raise RunDirectoryError(
-                f"{path} is not a run directory; there is no settings.toml in it"
+                f"{path} is not a run directory; there is no {SETTINGS} in it"
             ) from None
         except (OSError, msgspec.DecodeError) as error:
             raise RunDirectoryError(f"{file}: {error}") from error
@@ -91,8 +92,15 @@ class RunDirectory:
         return self.path / INDEX
 
     def clear_scratch(self) -> None:
-        """Remove what an interrupted evaluation left."""
+        """Remove what an interrupted evaluation or publication left; only for the holder of the journal."""
         shutil.rmtree(self.scratch, ignore_errors=True)
+        for leftover in self.path.glob(f".{INDEX}.*"):
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
+        for leftover in self.path.rglob(".*.json.*"):
+            leftover.unlink(missing_ok=True)
 
     def write_program(self, program: Program) -> None:
         """Keep a program under its id."""
@@ -118,6 +126,11 @@ class RunDirectory:
         """Write the outcomes on the test queries to ``test.json``."""
         data = msgspec.json.encode(result, order="deterministic")
         write_atomically(self.path / "test.json", data + b"\n")
+
+
+def _is_unused(path: Path) -> bool:
+    """Whether a path is a directory with nothing in it but what a killed `create` left."""
+    return path.is_dir() and all(entry.name.startswith(f".{SETTINGS}.") for entry in path.iterdir())
 
 
 def settings_hash(settings: Settings) -> str:
