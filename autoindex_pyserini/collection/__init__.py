@@ -8,4 +8,13 @@ from autoindex_pyserini.collection.loading import builtin_names, load
 from autoindex_pyserini.collection.model import Collection, LoadReport, Progress, SearchView, Split
 from autoindex_pyserini.collection.topics import read_topics
 
-__all__ = ["Collection", "LoadReport", "Progress", "SearchView", "Split", "builtin_names", "load", "read_topics"]
+__all__ = [
+    "Collection",
+    "LoadReport",
+    "Progress",
+    "SearchView",
+    "Split",
+    "builtin_names",
+    "load",
+    "read_topics",
+]

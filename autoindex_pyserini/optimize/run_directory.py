@@ -74,9 +74,7 @@ class RunDirectory:
         try:
             run = msgspec.toml.decode(file.read_bytes(), type=RunSettings)
         except FileNotFoundError:
-            raise RunDirectoryError(
-                f"{path} is not a run directory; there is no {SETTINGS} in it"
-            ) from None
+            raise RunDirectoryError(f"{path} is not a run directory; there is no {SETTINGS} in it") from None
         except (OSError, msgspec.DecodeError) as error:
             raise RunDirectoryError(f"{file}: {error}") from error
         return cls(path), run
