@@ -14,14 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
-K1, B, DEPTH = 1.5, 0.75, 100
+import harness
+
 CONTENDERS = ("autoindex", "anserini", "bm25s")
 
 
@@ -41,12 +39,13 @@ def main() -> None:
         work = Path(scratch)
         documents, queries = prepare(options.collection, options.documents, work)
         print(
-            f"{options.collection}: repeated to {documents:,} documents, {queries:,} queries, depth {DEPTH}"
+            f"{options.collection}: repeated to {documents:,} documents, {queries:,} queries, "
+            f"depth {harness.DEPTH}"
         )
         found: dict[str, list[dict[str, float]]] = {name: [] for name in CONTENDERS}
         for _ in range(options.repeats):
             for name in CONTENDERS:
-                found[name].append(measure(name, work))
+                found[name].append(harness.measure(__file__, name, work))
         show(found)
 
 
@@ -98,36 +97,18 @@ def run_autoindex(work: Path) -> dict[str, float]:
     start()
     pipeline = Pipeline(collection, Settings(), work / "scratch")
     began = time.perf_counter()
-    directory = work / "autoindex-index"
+    directory = work / "index-autoindex"
     pipeline.build(Program.builtin("full_text"), directory)
     indexed = time.perf_counter()
     run = pipeline.search(directory, topics, name="autoindex")
     ended = time.perf_counter()
-    return timing(began, indexed, ended, sum(map(len, run.rankings.values())))
+    return harness.timing(began, indexed, ended, sum(map(len, run.rankings.values())))
 
 
 def run_anserini(work: Path) -> dict[str, float]:
     """Raw Anserini: IndexCollection on JSONL with two threads, SimpleSearcher.batch_search."""
-    from autoindex_pyserini.lucene.jvm import java_class, start
-
-    start()
-    args = java_class("io.anserini.index.IndexCollection$Args")()
-    args.index, args.input = str(work / "anserini-index"), str(work / "jsonl")
-    args.collectionClass, args.generatorClass = "JsonCollection", "DefaultLuceneDocumentGenerator"
-    args.threads, args.memoryBuffer, args.quiet = 2, 256, True
-    texts, qids = java_class("java.util.ArrayList")(), java_class("java.util.ArrayList")()
-    for line in (work / "beir" / "queries.jsonl").read_bytes().splitlines():
-        topic = json.loads(line)
-        texts.add(topic["text"])
-        qids.add(topic["_id"])
-    began = time.perf_counter()
-    java_class("io.anserini.index.IndexCollection")(args).run()
-    indexed = time.perf_counter()
-    searcher = java_class("io.anserini.search.SimpleSearcher")(args.index)
-    searcher.set_bm25(K1, B)
-    results = searcher.batch_search(texts, qids, DEPTH, 2)
-    ended = time.perf_counter()
-    return timing(began, indexed, ended, sum(len(results.get(qid)) for qid in qids.toArray()))
+    lines = map(json.loads, (work / "beir" / "queries.jsonl").read_bytes().splitlines())
+    return harness.anserini(work, [(line["_id"], line["text"]) for line in lines])
 
 
 def run_bm25s(work: Path) -> dict[str, float]:
@@ -143,51 +124,13 @@ def run_bm25s(work: Path) -> dict[str, float]:
     began = time.perf_counter()
     texts = [json.loads(line)["contents"] for file in files for line in file.read_bytes().splitlines()]
     tokens = bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False)
-    retriever = bm25s.BM25(k1=K1, b=B, method="lucene")
+    retriever = bm25s.BM25(k1=harness.K1, b=harness.B, method="lucene")
     retriever.index(tokens, show_progress=False)
     indexed = time.perf_counter()
     queries = bm25s.tokenize(topics, stopwords="en", stemmer=stemmer, show_progress=False)
-    found, _ = retriever.retrieve(queries, k=DEPTH, show_progress=False, n_threads=2)
+    found, _ = retriever.retrieve(queries, k=harness.DEPTH, show_progress=False, n_threads=2)
     ended = time.perf_counter()
-    return timing(began, indexed, ended, int(found.size))
-
-
-def timing(began: float, indexed: float, ended: float, hits: int) -> dict[str, float]:
-    """Seconds of each part."""
-    return {"index": indexed - began, "search": ended - indexed, "total": ended - began, "hits": hits}
-
-
-def measure(name: str, work: Path) -> dict[str, float]:
-    """Run one contender in a process of its own and watch its memory."""
-    import psutil
-
-    for directory in (work / "autoindex-index", work / "anserini-index"):
-        subprocess.run(["rm", "-rf", str(directory)], check=True)
-    command = [sys.executable, __file__, "--contender", name, "--work", str(work)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        peak = 0
-        done = threading.Event()
-
-        def watch() -> None:
-            nonlocal peak
-            root = psutil.Process(process.pid)
-            while not done.wait(0.02):
-                total = 0
-                try:
-                    for one in [root, *root.children(recursive=True)]:
-                        total += one.memory_info().rss
-                except psutil.Error:
-                    continue  # it ended between the listing and the look
-                peak = max(peak, total)
-
-        watcher = threading.Thread(target=watch)
-        watcher.start()
-        output, _ = process.communicate()
-        done.set()
-        watcher.join()
-    if process.returncode:
-        raise SystemExit(f"{name} failed with status {process.returncode}")
-    return {**json.loads(output.splitlines()[-1]), "peak_mb": peak / 1e6}
+    return harness.timing(began, indexed, ended, int(found.size))
 
 
 def show(found: dict[str, list[dict[str, float]]]) -> None:
