@@ -11,8 +11,8 @@ from autoindex_pyserini.optimize.events import (
 )
 from autoindex_pyserini.optimize.journal import Journal, read_events
 from autoindex_pyserini.optimize.loop import Listener, Loop, StopRequestedError
-from autoindex_pyserini.optimize.run import RunResult, TestResult, check_settings, proposer_for, run
-from autoindex_pyserini.optimize.run_directory import RunDirectory, RunSettings
+from autoindex_pyserini.optimize.run import RunResult, check_settings, proposer_for, run
+from autoindex_pyserini.optimize.run_directory import RunDirectory, RunSettings, TestResult
 
 __all__ = [
     "Finished",

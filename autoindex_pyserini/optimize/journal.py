@@ -82,11 +82,27 @@ class Journal:
         self._recorded.append(event)
         self._next += 1
 
+    def once(self, event: JournalEvent) -> None:
+        """Write an event, or check that the recorded one equals it.
+
+        Raises:
+            RunDirectoryError: another event is recorded here; names what differs.
+        """
+        found = self.recorded(type(event))
+        if found is None:
+            self.append(event)
+        elif found != event:
+            names = event.__struct_fields__
+            pairs = ((name, getattr(found, name), getattr(event, name)) for name in names)
+            different = "; ".join(f"{name} was {was!r}, is {now!r}" for name, was, now in pairs if was != now)
+            self._next -= 1
+            raise self.mismatch(f"{type(event).__name__}: {different}")
+
     def mismatch(self, what: str) -> RunDirectoryError:
         """The error for a record that this software would not have written."""
         return RunDirectoryError(
-            f"{self.path}:{self._next + 1}: {what}; the run was made by another version or with other "
-            "settings; start a new run directory"
+            f"{self.path}:{self._next + 1}: {what}; the run was made by another version, with other settings "
+            "or on another state of the collection; start a new run directory"
         )
 
     def close(self) -> None:

@@ -99,14 +99,10 @@ class Loop:
                 reason = f"{self._proposer.name} has nothing left to propose"
                 break
             best = self._round(brief, proposals)
-            self._record(
-                RoundClosed,
-                RoundClosed(
-                    round=number, incumbent=(best or incumbent).program.id, improved=best is not None
-                ),
-            )
+            leader = (best or incumbent).program.id
+            self._record(RoundClosed(round=number, incumbent=leader, improved=best is not None))
             incumbent = best or incumbent
-        self._record(Selected, Selected(program=incumbent.program.id, reason=reason))
+        self._record(Selected(program=incumbent.program.id, reason=reason))
         return incumbent.program
 
     def _first(self, start: Program) -> Trial:
@@ -219,13 +215,8 @@ class Loop:
     def _outcome(self, trial: Trial) -> Outcome:
         return self._directory.evaluation(trial.program.id)
 
-    def _record[E: JournalEvent](self, kind: type[E], event: E) -> None:
-        """Write an event, or check that the recorded one equals it."""
-        found = self._journal.recorded(kind)
-        if found is None:
-            self._journal.append(event)
-        elif found != event:
-            raise self._journal.mismatch(f"{event} comes next, the journal has {found}")
+    def _record(self, event: JournalEvent) -> None:
+        self._journal.once(event)
         self._listener(event)
 
 

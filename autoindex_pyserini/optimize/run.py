@@ -15,21 +15,12 @@ from autoindex_pyserini.lucene import analyzer_config, read_manifest
 from autoindex_pyserini.optimize.events import Finished, Started, Tested
 from autoindex_pyserini.optimize.journal import Journal
 from autoindex_pyserini.optimize.loop import Listener, Loop
-from autoindex_pyserini.optimize.run_directory import RunDirectory, settings_hash
+from autoindex_pyserini.optimize.run_directory import RunDirectory, TestResult, settings_hash
 from autoindex_pyserini.pipeline import Outcome, Pipeline, Progress
 from autoindex_pyserini.program import Program
 from autoindex_pyserini.settings import Settings
 
 START = "full_text"
-
-
-class TestResult(msgspec.Struct, frozen=True):
-    """``test.json``: the first program and the winner on the test queries, opened once."""
-
-    __test__ = False
-
-    baseline: Outcome
-    winner: Outcome
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -122,7 +113,8 @@ def run(
             settings=settings_hash(settings),
             proposer=proposer.name,
         )
-        _once(journal, began, listener)
+        journal.once(began)
+        listener(began)
         pipeline = Pipeline(view, settings, directory.scratch, progress=progress)
         loop = Loop(
             view, settings, proposer, pipeline, directory, journal, listener=listener, should_stop=should_stop
@@ -131,26 +123,20 @@ def run(
         directory.write_best(winner)
         validation = TestResult(directory.evaluation(start.id), directory.evaluation(winner.id))
         _publish(pipeline, winner, directory, validation.winner)
-        test = _test(pipeline, start, winner, directory, collection.open_test())
-        tested = Tested(
-            baseline=test.baseline.evaluation.means,
-            winner=test.winner.evaluation.means,
-            queries=len(test.winner.ranks),
-        )
-        _once(journal, tested, listener)
-        _once(journal, Finished(program=winner.id, passages=validation.winner.costs.passages), listener)
+        tested = journal.recorded(Tested)
+        if tested is None:
+            test = _test(pipeline, start, winner, directory, collection.open_test())
+            means = (test.baseline.evaluation.means, test.winner.evaluation.means)
+            tested = Tested(baseline=means[0], winner=means[1], queries=len(test.winner.ranks))
+            journal.append(tested)
+        else:
+            test = directory.test()
+        listener(tested)
+        finished = Finished(program=winner.id, passages=validation.winner.costs.passages)
+        journal.once(finished)
+        listener(finished)
         directory.clear_scratch()
     return RunResult(directory.path, directory.index, start, winner, validation, test)
-
-
-def _once[E: (Started, Tested, Finished)](journal: Journal, event: E, listener: Listener) -> None:
-    """Write an event, or check that the recorded one equals it."""
-    found = journal.recorded(type(event))
-    if found is None:
-        journal.append(event)
-    elif found != event:
-        raise journal.mismatch(f"{event} comes next, the journal has {found}")
-    listener(event)
 
 
 def _publish(pipeline: Pipeline, winner: Program, directory: RunDirectory, outcome: Outcome) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import tomli_w
@@ -36,6 +35,15 @@ class RunSettings(msgspec.Struct, frozen=True):
     settings: Settings
     validation: str = ""
     version: str = __version__
+
+
+class TestResult(msgspec.Struct, frozen=True):
+    """``test.json``: the first program and the winner on the test queries, opened once."""
+
+    __test__ = False
+
+    baseline: Outcome
+    winner: Outcome
 
 
 class RunDirectory:
@@ -120,10 +128,14 @@ class RunDirectory:
         """The outcome of this program on the validation queries."""
         return read_outcome(self.path / "evaluations" / f"{program_id}.json")
 
-    def write_test(self, result: Any) -> None:
+    def write_test(self, result: TestResult) -> None:
         """Write the outcomes on the test queries to ``test.json``."""
         data = msgspec.json.encode(result, order="deterministic")
         write_atomically(self.path / "test.json", data + b"\n")
+
+    def test(self) -> TestResult:
+        """What `write_test` wrote."""
+        return msgspec.json.decode((self.path / "test.json").read_bytes(), type=TestResult)
 
 
 def _is_unused(path: Path) -> bool:

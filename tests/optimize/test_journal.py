@@ -92,3 +92,13 @@ def test_a_second_process_is_refused_and_the_lock_dies_with_the_first(tmp_path: 
 def test_no_journal(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match="holds no journal"):
         read_events(tmp_path)
+
+
+def test_what_differs_from_the_record_is_named(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.once(EVENTS[2])
+    with Journal(tmp_path) as journal:
+        journal.once(EVENTS[2])
+    with Journal(tmp_path) as journal, pytest.raises(RunDirectoryError, match="incumbent was 'aaa', is 'zzz'"):
+        journal.once(RoundClosed(round=1, incumbent="zzz", improved=False))
+    assert read_events(tmp_path) == EVENTS[2:]
