@@ -33,6 +33,12 @@ OPERATOR_RATE, FAMILY_RATE = 0.5, 0.2
 
 FAULT = -MOST
 
+RIVAL_QUERIES, RIVAL_MOST = 3, 0.005
+"""A rival's objective is less than so many queries below the incumbent's, and less than so much."""
+
+RIVAL_GAIN = 0.01
+"""How much better a rival's other measures must be, on average."""
+
 
 class Lessons(msgspec.Struct, frozen=True):
     """What was learned.
@@ -42,12 +48,15 @@ class Lessons(msgspec.Struct, frozen=True):
         families: the same by family.
         changes: (attribute, value) -> the worst units that it gained in any trial.
         promising: (parent, child) recipes of trials that gained without being accepted, best first.
+        rival: a program about as good as the incumbent by the objective and clearly better by the other
+            measures, or None. What leads on from it may beat both.
     """
 
     operators: dict[str, float]
     families: dict[str, float]
     changes: dict[tuple[str, object], float]
     promising: tuple[tuple[Recipe, Recipe], ...]
+    rival: Recipe | None = None
 
     def score(self, recipe: Recipe, move: Move) -> float:
         """Return the move's prior, corrected by what was learned."""
@@ -94,7 +103,29 @@ def learn(brief: Brief) -> Lessons:
             promising.append((gained, before, after))
     promising.sort(key=lambda item: -item[0])
     pairs = tuple((before, after) for _, before, after in promising)
-    return msgspec.structs.replace(lessons, promising=pairs)
+    return msgspec.structs.replace(lessons, promising=pairs, rival=_rival(brief, recipes))
+
+
+def _side(trial: Trial, brief: Brief) -> float:
+    others = [mean for name, mean in trial.means.items() if name != brief.objective]
+    return sum(others) / len(others) if others else 0.0
+
+
+def _rival(brief: Brief, recipes: dict[str, Recipe]) -> Recipe | None:
+    incumbent = brief.incumbent
+    allowed = min(RIVAL_MOST, RIVAL_QUERIES / max(brief.num_validation_queries, 1))
+    least = incumbent.means.get(brief.objective, 0.0) - allowed
+    rivals = [
+        trial
+        for trial in brief.history
+        if trial.program.id in recipes
+        and trial.means.get(brief.objective, -1.0) >= least
+        and _side(trial, brief) >= _side(incumbent, brief) + RIVAL_GAIN
+    ]
+    if not rivals:
+        return None
+    best = max(rivals, key=lambda trial: trial.means[brief.objective] + SIDE_WEIGHT * _side(trial, brief))
+    return recipes[best.program.id]
 
 
 def _readable(program: Program) -> Recipe | None:

@@ -6,8 +6,10 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from autoindex_pyserini.agents.lessons import Lessons, learn
-from autoindex_pyserini.agents.moves import FAMILY_OF, OPERATOR_OF, Move, fits, moves
+from autoindex_pyserini.agents.moves import FAMILY_OF, OPERATOR_OF, OPERATORS, Move, fits, moves
 from autoindex_pyserini.agents.parse import parse, recipe_of
 from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
 from autoindex_pyserini.agents.recipe import Recipe, changed_attributes, merge, phrases
@@ -17,8 +19,14 @@ from autoindex_pyserini.program import Program
 JITTER = 0.12
 """Standard deviation of the noise on the logarithm of a move's score: seeds look at different candidates."""
 
-TOGETHER = 0.8
+TOGETHER = 1.0
 """Score of merging steps that helped a little, each alone too little to be accepted."""
+
+RIVAL = 2.0
+"""Factor on the score of a step from a rival of the incumbent; see `Lessons.rival`."""
+
+MOST_RIVALS = 2
+"""Steps from a rival in one round."""
 
 
 class OperatorProposer:
@@ -46,14 +54,16 @@ class OperatorProposer:
         recipe = recipe_of(brief.incumbent.program.source)
         lessons = learn(brief)
         chance = random.Random(f"{self.seed}:{brief.round}")
-        found = [*moves(recipe, brief), *_together(recipe, brief, lessons)]
-        scored = sorted(
-            ((lessons.score(recipe, move) * math.exp(chance.gauss(0, JITTER)), move) for move in found),
-            key=lambda pair: -pair[0],
-        )
-        return self._pick([move for _, move in scored], brief, count)
+        found = [
+            (lessons.score(recipe, move), move)
+            for move in (*moves(recipe, brief), *_together(recipe, brief, lessons))
+        ]
+        found += _from_rival(brief, lessons)
+        scored = [(score * math.exp(chance.gauss(0, JITTER)), move) for score, move in found]
+        scored.sort(key=lambda pair: -pair[0])
+        return self._pick(recipe, [move for _, move in scored], brief, count)
 
-    def _pick(self, ranked: list[Move], brief: Brief, count: int) -> list[Proposal]:
+    def _pick(self, recipe: Recipe, ranked: list[Move], brief: Brief, count: int) -> list[Proposal]:
         """Return the first moves that were not tried, variety before rank."""
         known = {trial.program.id for trial in brief.history} | {brief.incumbent.program.id}
         per_family = 1 if brief.round <= 1 else 2
@@ -65,7 +75,8 @@ class OperatorProposer:
                     return picked
                 family = FAMILY_OF.get(move.operator, move.operator)
                 taken = sum(1 for name in operators if FAMILY_OF.get(name, name) == family)
-                if strict and (move.operator in operators or taken >= per_family):
+                once = move.operator in operators and move.operator != "rival"
+                if strict and (once or taken >= (MOST_RIVALS if family == "rival" else per_family)):
                     continue
                 program = Program(render(move.recipe))
                 if program.id in known:
@@ -73,7 +84,8 @@ class OperatorProposer:
                 known.add(program.id)
                 operators.append(move.operator)
                 parent = brief.incumbent.program.id
-                picked.append(Proposal(program, move.hypothesis, parent, (move.operator,)))
+                applied = _operators(recipe, move.recipe) if move.operator not in OPERATORS else ()
+                picked.append(Proposal(program, move.hypothesis, parent, applied or (move.operator,)))
         return picked
 
     def combine(self, brief: Brief, passed: Sequence[Trial]) -> Proposal | None:
@@ -107,6 +119,21 @@ class OperatorProposer:
 def _operators(before: Recipe, after: Recipe) -> tuple[str, ...]:
     names = (OPERATOR_OF.get(name, "") for name in changed_attributes(before, after))
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _from_rival(brief: Brief, lessons: Lessons) -> Iterator[tuple[float, Move]]:
+    """Yield the scored steps on from the rival that add no passage.
+
+    Short passages sharpen the top of a ranking, and a rival has that already; what it lacks in the
+    objective has to come from words, weights and what is left out.
+    """
+    rival = lessons.rival
+    if rival is None:
+        return
+    for move in moves(rival, brief):
+        if FAMILY_OF[move.operator] in ("weight", "words", "identifiers", "removal"):
+            score = RIVAL * lessons.score(rival, move)
+            yield score, msgspec.structs.replace(move, operator="rival")
 
 
 def _together(recipe: Recipe, brief: Brief, lessons: Lessons) -> Iterator[Move]:

@@ -118,14 +118,26 @@ def test_what_paid_is_refined_and_what_failed_gives_way() -> None:
 def test_near_misses_are_tried_together() -> None:
     brief = first_brief()
     misses = [
-        after(brief, Recipe(title_times=3), R_at_100=0.0, nDCG_at_10=0.02),
-        after(brief, Recipe(added_fields=(("summary", 1),)), R_at_100=0.0, nDCG_at_10=0.03),
+        after(brief, Recipe(title_times=3), R_at_100=0.0, nDCG_at_10=0.008),
+        after(brief, Recipe(added_fields=(("summary", 1),)), R_at_100=0.0, nDCG_at_10=0.009),
     ]
     later = msgspec.structs.replace(brief, history=(brief.incumbent, *misses), round=2)
-    together = [p for p in OperatorProposer().propose(later, 8) if p.operators == ("together",)]
-    assert [parse(proposal.program.source) for proposal in together] == [
-        Recipe(title_times=3, added_fields=(("summary", 1),))
+    proposals = OperatorProposer().propose(later, 4)
+    assert Recipe(title_times=3, added_fields=(("summary", 1),)) in [
+        parse(p.program.source) for p in proposals
     ]
+    assert ("repeat_title", "add_field") in [p.operators for p in proposals]
+
+
+def test_a_rival_is_led_on_by_other_mechanisms() -> None:
+    brief = first_brief()
+    best = after(brief, Recipe(identifiers=True), R_at_100=0.01, nDCG_at_10=0.0)
+    rival = after(brief, Recipe(opening_paragraphs=1), R_at_100=0.009, nDCG_at_10=0.05)
+    later = msgspec.structs.replace(brief, incumbent=best, history=(brief.incumbent, best, rival), round=2)
+    found = [parse(proposal.program.source) for proposal in OperatorProposer().propose(later, 4)]
+    led_on = [recipe for recipe in found if recipe and recipe.opening_paragraphs and not recipe.identifiers]
+    assert 1 <= len(led_on) <= 2
+    assert all(recipe.single_passages == 2 for recipe in led_on)
 
 
 def test_combination_unites_and_the_larger_gain_decides() -> None:
