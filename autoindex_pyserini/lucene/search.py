@@ -82,7 +82,7 @@ class Searcher:
         Args:
             topics: the queries; qids are distinct.
             name: the run's tag.
-            progress: called with the number of queries finished since the last call.
+            progress: called in this thread with the number of queries finished since the last call.
 
         Returns:
             hits by (-score, docid). A query without a term in the index has none.
@@ -96,20 +96,17 @@ class Searcher:
             import jnius
 
             try:
-                hits = self._rank(topic.text)
+                return self._rank(topic.text)
             except jnius.JavaException as error:
                 failures[topic.qid] = java_error(error)
-                hits = []
-            if progress:
-                progress(1)
-            return hits
+                return []
 
-        if self._threads == 1:
-            rankings = {topic.qid: one(topic) for topic in topics}
-        else:
-            with ThreadPoolExecutor(self._threads) as pool:
-                ranked = pool.map(one, topics)
-                rankings = {topic.qid: hits for topic, hits in zip(topics, ranked, strict=True)}
+        rankings: dict[str, list[Hit]] = {}
+        with ThreadPoolExecutor(self._threads) as pool:
+            for topic, hits in zip(topics, pool.map(one, topics), strict=True):
+                rankings[topic.qid] = hits
+                if progress:
+                    progress(1)
         run = Run(name, rankings)
         if failures:
             raise SearchFailedError(failures, run)

@@ -22,7 +22,6 @@ class _BytesRef(msgspec.Struct, gc=False, rename={"utf8": "bytes"}):
 
 
 class _FieldDoc(msgspec.Struct, gc=False):
-    score: float
     fields: tuple[float, _BytesRef]
 
 
@@ -47,9 +46,9 @@ class TopPassages:
 
         Scores are float32 values, as Lucene computes them.
         """
-        top = searcher.search(query, count, self._order, True)
+        top = searcher.search(query, count, self._order)  # sorted by score, so it is among the sort values
         found = self._decoder.decode(self._json.writeValueAsString(top)).scoreDocs
-        scores = array("f", [hit.score for hit in found])
+        scores = array("f", [hit.fields[0] for hit in found])
         return [(_text(hit.fields[1]), score) for hit, score in zip(found, scores, strict=True)]
 
 

@@ -170,3 +170,17 @@ def test_an_old_reader_keeps_its_snapshot_when_the_directory_goes(tmp_path: Path
     with Searcher(index, Retriever()) as searcher:
         shutil.rmtree(index)
         assert searcher.search([Topic("q", "lucene")]).rankings["q"]
+
+
+def test_progress_is_told_in_the_callers_thread(tmp_path: Path) -> None:
+    """Progress bars are not made for several threads."""
+    import threading
+
+    index = build(tmp_path / "index", collection(9, 50, 2))
+    seen = []
+    with Searcher(index, Retriever(), threads=4) as searcher:
+        searcher.search(
+            [Topic(str(number), WORDS[number % 10]) for number in range(200)],
+            progress=lambda count: seen.append((count, threading.current_thread())),
+        )
+    assert seen == [(1, threading.main_thread())] * 200
