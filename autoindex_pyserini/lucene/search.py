@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import batched
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,7 @@ from autoindex_pyserini.settings import Retriever
 from autoindex_pyserini.types import Hit, Run, Topic
 
 CONTENTS = "contents"
+_BATCH = 16  # queries that a thread takes at once
 MAX_CLAUSES = 1 << 16
 """Most distinct terms of one query; Lucene's own default of 1,024 fails on long queries."""
 
@@ -92,21 +94,26 @@ class Searcher:
         """
         failures: dict[str, str] = {}
 
-        def one(topic: Topic) -> list[Hit]:
+        def rank(batch: Sequence[Topic]) -> list[list[Hit]]:
             import jnius
 
-            try:
-                return self._rank(topic.text)
-            except jnius.JavaException as error:
-                failures[topic.qid] = java_error(error)
-                return []
+            ranked = []
+            for topic in batch:
+                try:
+                    ranked.append(self._rank(topic.text))
+                except jnius.JavaException as error:
+                    failures[topic.qid] = java_error(error)
+                    ranked.append([])
+            jnius.detach()  # or the JVM would keep an entry for this thread after its end
+            return ranked
 
         rankings: dict[str, list[Hit]] = {}
+        batches = list(batched(topics, _BATCH))
         with ThreadPoolExecutor(self._threads) as pool:
-            for topic, hits in zip(topics, pool.map(one, topics), strict=True):
-                rankings[topic.qid] = hits
+            for batch, ranked in zip(batches, pool.map(rank, batches), strict=True):
+                rankings.update(zip((topic.qid for topic in batch), ranked, strict=True))
                 if progress:
-                    progress(1)
+                    progress(len(batch))
         run = Run(name, rankings)
         if failures:
             raise SearchFailedError(failures, run)
