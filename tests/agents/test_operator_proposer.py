@@ -40,7 +40,7 @@ def after(brief: Brief, recipe: Recipe, **deltas: float) -> Trial:
         Program(render(recipe)),
         brief.incumbent.program.id,
         1,
-        means=named,
+        means={name: brief.incumbent.means[name] + delta for name, delta in named.items()},
         deltas=named,
         accepted=named.get("R@100", 0.0) > 0,
     )
