@@ -1,7 +1,11 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
+
+# Tests start many JVMs for a few seconds each: the optimising compiler would cost more than it saves.
+os.environ.setdefault("AUTOINDEX_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 ANIMALS = [
     "lion",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = (sys.executable, "-m", "autoindex_pyserini", "optimize")
-KNOBS = ("--rounds", "3", "--candidates", "3", "--objective", "nDCG@10")
+KNOBS = ("--rounds", "2", "--candidates", "2", "--objective", "nDCG@10")
 
 
 def leaves(run: Path) -> dict[str, object]:
