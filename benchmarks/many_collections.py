@@ -1,6 +1,6 @@
 """`autoindex optimize` on many collections: one row each, baseline and learned, validation and test.
 
-    python benchmarks/collections.py COLLECTION [COLLECTION ...] [--out runs/collections] [--seed 0]
+    python benchmarks/many_collections.py COLLECTION [COLLECTION ...] [--out runs/collections] [--seed 0]
 
 A run that is there already is not repeated, so the table can be printed again.
 """
