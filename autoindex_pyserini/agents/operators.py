@@ -32,9 +32,10 @@ MOST_RIVALS = 2
 class OperatorProposer:
     """Searches the space of recipes: different mechanisms first, then what pays.
 
-    A round takes at most one move of each operator and, in the first round, of each family of operators;
-    only if that leaves places empty does it take more. A move's score is its prior, times what was
-    learned of its operator and family.
+    A round takes at most one move of each operator, and at most one of each family of operators in the
+    first round and two later; only if that leaves places empty does it take more. A move's score is its
+    prior, times what was learned of its operator and family. Later rounds also merge near misses, and
+    lead on from a program that nearly equals the incumbent and ranks better.
 
     Args:
         seed: jitters the scores, so that several runs look at different candidates.
