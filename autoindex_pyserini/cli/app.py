@@ -60,6 +60,14 @@ def run_app() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except (
+        PermissionError,
+        FileExistsError,
+        FileNotFoundError,
+        NotADirectoryError,
+        IsADirectoryError,
+    ) as error:
+        _fail(InputError(f"{error.filename}: {error.strerror}; check the path and its permissions"), 2)
     except OSError as error:
         _fail(error, 1)
 

@@ -30,7 +30,7 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 def print_json(value: Any) -> None:
     """Print a value as one JSON document on stdout."""
-    data = msgspec.json.format(msgspec.json.encode(value, order="deterministic", enc_hook=_as_text), indent=2)
+    data = msgspec.json.format(msgspec.json.encode(value, enc_hook=_as_text), indent=2)
     sys.stdout.write(data.decode() + "\n")
 
 

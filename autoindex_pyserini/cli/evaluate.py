@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
+
+if TYPE_CHECKING:
+    from autoindex_pyserini.program import Program
+    from autoindex_pyserini.types import Run
 
 
 def evaluate(
@@ -33,7 +37,6 @@ def evaluate(
     import msgspec
 
     from autoindex_pyserini.collection import load
-    from autoindex_pyserini.evaluation import write_run
     from autoindex_pyserini.optimize import check_settings
     from autoindex_pyserini.pipeline import Pipeline
     from autoindex_pyserini.program import Program, check
@@ -50,22 +53,49 @@ def evaluate(
     )
     check_settings(settings)
     programs = [Program.resolve(one) for one in program]
-    for one in programs:
-        check(one, settings.limits)
+    for argument, one in zip(program, programs, strict=True):
+        with options.naming(argument):
+            check(one, settings.limits)
+    labels = _labels(programs)
     rows = []
     with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-evaluate-") as scratch:
         loaded = load(collection, validation=validation, progress=progress)
         queries = loaded.validation if split == "validation" else loaded.open_test()
         pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress)
-        for one in programs:
-            outcome, run = pipeline.evaluate(one, queries)
-            rows.append((one.name or one.id, outcome))
+        for argument, label, one in zip(program, labels, programs, strict=True):
+            with options.naming(argument):
+                outcome, run = pipeline.evaluate(one, queries)
+            rows.append((label, outcome))
             if run_out:
-                write_run(run_out / f"{run.name}.{split}.txt", run)
+                _write(run_out / f"{label}.{split}.txt", msgspec.structs.replace(run, name=label))
     if json:
         print_json({"collection": loaded.name, "settings": settings, "outcomes": [o for _, o in rows]})
         return
     out.print(results_table(rows))
+    for label, outcome in rows:
+        for note in options.notes(outcome.costs):
+            out.print(f"{label}: {note}")
     err.print(describe_retriever(settings), style="dim")
     if run_out:
         err.print(f"runs are in {run_out}", style="dim")
+
+
+def _labels(programs: list[Program]) -> list[str]:
+    """A name for each program, which no two different ones share: every run calls its winner `best`."""
+    names = [program.name or program.id for program in programs]
+    return [
+        name if names.count(name) == 1 else f"{name}-{program.id}"
+        for name, program in zip(names, programs, strict=True)
+    ]
+
+
+def _write(path: Path, run: Run) -> None:
+    """Write a TREC run; JSON lines where a docid or qid does not fit into one, and say so."""
+    from autoindex_pyserini.evaluation import RunFormatError, write_run
+
+    try:
+        write_run(path, run)
+    except RunFormatError as error:
+        other = path.with_suffix(".jsonl")
+        write_run(other, run)
+        err.print(f"{error}; written to {other} instead", markup=False)

@@ -42,7 +42,8 @@ def index(
     settings = options.make_settings(k1=k1, b=b, analyzer=analyzer, workers=workers, sandbox=sandbox)
     check_settings(settings)
     chosen = Program.resolve(program)
-    check(chosen, settings.limits)
+    with options.naming(program):
+        check(chosen, settings.limits)
     check_place(index, overwrite=overwrite)
     keep = IndexOptions(
         store_raw=store_raw,
@@ -53,7 +54,8 @@ def index(
     with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-index-") as scratch:
         loaded = load(collection, validation=validation, progress=progress)
         pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress)
-        manifest, costs = pipeline.publish(chosen, index, options=keep, overwrite=overwrite)
+        with options.naming(program):
+            manifest, costs = pipeline.publish(chosen, index, options=keep, overwrite=overwrite)
     if json:
         print_json({"index": str(index), "manifest": manifest, "costs": costs})
         return
@@ -61,12 +63,6 @@ def index(
         f"{index}: {costs.documents:,} documents, {costs.passages:,} passages, "
         f"{costs.index_bytes / 1e6:.1f} MB, {costs.index_seconds:.1f} s"
     )
-    for count, what in (
-        (costs.fallbacks, "documents got no passage from the program and are indexed as their full text"),
-        (costs.empty_documents, "documents have no text at all; no query can match them"),
-        (costs.mended_passages, "passages held characters that cannot be indexed; they were replaced"),
-        (costs.dropped_passages, "passages were blank and are not indexed"),
-    ):
-        if count:
-            out.print(f"{count:,} {what}")
+    for note in options.notes(costs):
+        out.print(note)
     err.print(describe_retriever(settings), style="dim")

@@ -11,6 +11,11 @@ from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import out, print_json
 
 
+def _count(number: int) -> str:
+    """A count, or a dash where Lucene does not store it (terms of several segments)."""
+    return f"{'-' if number < 0 else f'{number:,}':>11}"
+
+
 def inspect(
     index: Annotated[Path, typer.Argument(metavar="INDEX", help="The directory of a Lucene index.")],
     source: Annotated[bool, typer.Option("--source", help="Print the program's source too.")] = False,
@@ -29,7 +34,7 @@ def inspect(
         )
         for field in found.fields:
             out.print(
-                f"  {field.name:16} {field.passages:>11,} passages {field.terms:>11,} terms "
+                f"  {field.name:16} {field.passages:>11,} passages {_count(field.terms)} terms "
                 f"{field.tokens:>13,} tokens"
             )
         manifest = found.manifest

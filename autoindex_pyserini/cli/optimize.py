@@ -15,11 +15,12 @@ import typer
 
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
-from autoindex_pyserini.settings import Search
+from autoindex_pyserini.errors import InputError
+from autoindex_pyserini.settings import Retriever, Search
 
 if TYPE_CHECKING:
     from autoindex_pyserini.collection import Collection
-    from autoindex_pyserini.optimize import JournalEvent, RunResult
+    from autoindex_pyserini.optimize import JournalEvent, RunResult, RunSettings
     from autoindex_pyserini.settings import Settings
 
 DEMO = "pydata-api"
@@ -82,6 +83,7 @@ def optimize(
     )
     if resume:
         directory, recorded = RunDirectory.open(out_dir)
+        _check_same(collection, settings, recorded)
         settings = msgspec.structs.replace(recorded.settings, execution=settings.execution)
         collection, validation = recorded.collection, recorded.validation or None
     check_settings(settings)
@@ -113,6 +115,23 @@ def optimize(
         print_json(result)
         return
     _show(loaded, result)
+
+
+def _check_same(collection: str, settings: Settings, recorded: RunSettings) -> None:
+    """Refuse to resume a run with another collection, or with knobs given that it was not started with."""
+    if collection != recorded.collection and str(Path(collection).resolve()) != recorded.collection:
+        raise InputError(f"the run to resume is over {recorded.collection}, not {collection}; name that")
+    parts = (
+        (settings.search, recorded.settings.search, Search()),
+        (settings.retriever, recorded.settings.retriever, Retriever()),
+    )
+    for given, was, default in parts:
+        for name in given.__struct_fields__:
+            value = getattr(given, name)
+            if value not in (getattr(was, name), getattr(default, name)):
+                raise InputError(
+                    f"the run to resume has {name} {getattr(was, name)}, not {value}; leave the option out"
+                )
 
 
 def _quiet(event: JournalEvent) -> None:

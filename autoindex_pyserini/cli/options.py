@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
+from autoindex_pyserini.errors import ProgramFault
 from autoindex_pyserini.settings import Execution, Retriever, Search, Settings
+
+if TYPE_CHECKING:
+    from autoindex_pyserini.pipeline import Costs
 
 CollectionArgument = Annotated[
     str, typer.Argument(metavar="COLLECTION", help="A built-in collection's name, or the path of a folder.")
@@ -43,3 +49,23 @@ def make_settings(
         execution=msgspec.structs.replace(Execution(), workers=workers, sandbox=sandbox),
         search=search or Search(),
     )
+
+
+@contextmanager
+def naming(program: str) -> Iterator[None]:
+    """Put what the user called a program in front of the message of its fault."""
+    try:
+        yield
+    except ProgramFault as fault:
+        raise type(fault)(f"{program}: {fault}", line=fault.line, position=fault.position) from fault
+
+
+def notes(costs: Costs) -> list[str]:
+    """What happened to documents and passages on their way, one sentence each; empty if nothing did."""
+    counts = (
+        (costs.fallbacks, "documents got no passage from the program and are indexed as their full text"),
+        (costs.empty_documents, "of these have no text at all; no query can match them"),
+        (costs.mended_passages, "passages held characters that cannot be indexed; they were replaced"),
+        (costs.dropped_passages, "passages were blank and are not indexed"),
+    )
+    return [f"{count:,} {what}" for count, what in counts if count]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from autoindex_pyserini.errors import EvaluationError
@@ -70,7 +71,27 @@ def _parse(names: Sequence[str]) -> dict[str, Any]:
             raise EvaluationError(
                 f"no installed provider computes {name!r}; see `pip show ir_measures` for its extras"
             )
+        _try(name, parsed[name])
     return parsed
+
+
+@cache
+def _try(name: str, measure: Any) -> None:
+    """Compute a measure once on next to nothing: some are accepted, and fail only when they are computed.
+
+    Raises:
+        EvaluationError: it fails.
+    """
+    import ir_measures
+
+    judged, scored = [ir_measures.Qrel("q", "d", 1)], [ir_measures.ScoredDoc("q", "d", 1.0)]
+    try:
+        list(ir_measures.iter_calc([measure], judged, scored))
+    except Exception as error:  # whatever a provider raises, it is this measure that cannot be had
+        raise EvaluationError(
+            f"{name!r} cannot be computed here ({type(error).__name__}); "
+            "choose another measure, such as nDCG@10"
+        ) from error
 
 
 def _measure(name: str) -> Any:
@@ -90,8 +111,13 @@ def _measure(name: str) -> Any:
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError(name)
+    for value in (cutoff, parameters.get("cutoff")):
+        if value is not None and (type(value) is not int or value < 1):
+            raise ValueError(name)  # pytrec_eval would abort the process
     measure = ir_measures.measures.registry[node.id](**parameters)
-    return measure if cutoff is None else measure @ cutoff
+    measure = measure if cutoff is None else measure @ cutoff
+    measure.validate_params()
+    return measure
 
 
 def _scored_docs(run: Run, qrels: Qrels) -> Iterator[Any]:

@@ -6,6 +6,7 @@ Importing it starts no JVM; building or opening an index does.
 from autoindex_pyserini.lucene.analyzers import analyzer_config
 from autoindex_pyserini.lucene.index import IndexBuilder, IndexCounts, IndexOptions
 from autoindex_pyserini.lucene.inspect import Inspection, inspect_index
+from autoindex_pyserini.lucene.jvm import start as start_jvm
 from autoindex_pyserini.lucene.manifest import Manifest, read_manifest, software_versions, write_manifest
 from autoindex_pyserini.lucene.publish import check_place, publishing
 from autoindex_pyserini.lucene.search import Searcher, SearchFailedError
@@ -26,5 +27,6 @@ __all__ = [
     "publishing",
     "read_manifest",
     "software_versions",
+    "start_jvm",
     "write_manifest",
 ]

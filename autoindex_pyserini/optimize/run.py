@@ -58,6 +58,8 @@ def check_settings(settings: Settings) -> None:
     ):
         if value < least:
             raise InputError(f"illegal {name} value: {value}, must be at least {least}")
+    if settings.execution.sandbox not in ("confined", "process"):
+        raise InputError(f"illegal sandbox {settings.execution.sandbox!r}, must be confined or process")
     if not 0 <= retriever.b <= 1:
         raise InputError(f"illegal b value: {retriever.b}, must be between 0 and 1")
     if not 0 <= retriever.k1 < float("inf"):

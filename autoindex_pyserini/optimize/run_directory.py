@@ -64,7 +64,7 @@ class RunDirectory:
             RunDirectoryError: the path exists and is not an empty directory.
         """
         if path.exists() and not _is_unused(path):
-            hint = "resume it with --resume, or " if (path / JOURNAL).exists() else ""
+            hint = "go on with `autoindex optimize ... --resume`, or " if (path / JOURNAL).exists() else ""
             raise RunDirectoryError(f"{path} exists already; {hint}give a directory that does not exist")
         path.mkdir(parents=True, exist_ok=True)
         directory = cls(path)

@@ -80,7 +80,7 @@ class Program(msgspec.Struct, frozen=True):
             ProgramNotFoundError: there is no such file, or it cannot be read as UTF-8.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
             raise ProgramNotFoundError(
                 f"'{path}' is not UTF-8 (byte {error.start}): a program is Python in UTF-8; re-encode it"

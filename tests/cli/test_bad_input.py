@@ -154,6 +154,9 @@ def test_topics_and_index_that_do_not_exist(tmp_path: Path, autoindex: Callable[
         (("--k1", -1), "k1 value"),
         (("--analyzer", "klingon"), "klingon"),
         (("--workers", -2), "workers"),
+        (("--sandbox", "none"), "sandbox"),
+        (("--objective", "nDCG@0"), "nDCG@0"),
+        (("--objective", "INST"), "INST"),
     ],
 )
 def test_a_knob_out_of_range(
@@ -167,3 +170,21 @@ def test_an_unknown_split(toy: Path, autoindex: Callable[..., object]) -> None:
     assert_refused(
         autoindex("evaluate", toy, "--program", "full_text", "--split", "tset"), "tset", "validation"
     )
+
+
+def test_a_program_that_fails_is_named(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    (tmp_path / "broken.py").write_text("def represent(doc:\n")
+    answer = autoindex("evaluate", toy, "--program", "full_text", "--program", tmp_path / "broken.py")
+    assert_refused(answer, "broken.py", "line 1")
+
+
+def test_a_run_is_not_resumed_as_another(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    run = tmp_path / "run"
+    assert autoindex("optimize", toy, "--out", run, *GOOD_RUN).status == 0  # type: ignore[attr-defined]
+    assert_refused(autoindex("optimize", "pydata-api", "--out", run, "--resume"), "pydata-api", "toy")
+    assert_refused(autoindex("optimize", toy, "--out", run, "--resume", "--rounds", 9), "rounds 1, not 9")
+
+
+def test_a_place_that_cannot_be_written(toy: Path, autoindex: Callable[..., object]) -> None:
+    answer = autoindex("index", toy, "--program", "full_text", "--index", "/proc/nowhere/index")
+    assert_refused(answer, "/proc/nowhere", "check the path")

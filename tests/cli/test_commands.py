@@ -82,8 +82,49 @@ def test_a_docid_with_a_space_does_not_fit_a_trec_run(
     toy: Path, tmp_path: Path, autoindex: Callable[..., object]
 ) -> None:
     answer = autoindex("evaluate", toy, "--program", "full_text", "--run-out", tmp_path / "runs")
-    assert answer.status == 2
+    assert answer.status == 0
     assert "white space" in answer.err
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["full_text.validation.jsonl"]
+
+
+def test_programs_of_one_name_have_runs_of_their_own(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    for folder, text in (("a", "doc.text"), ("b", "doc.title")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "best.py").write_text(f"def represent(doc):\n    yield {text}\n")
+    programs = ["--program", tmp_path / "a" / "best.py", "--program", tmp_path / "b" / "best.py"]
+    assert autoindex("evaluate", toy, *programs, "--run-out", tmp_path / "runs").status == 0
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
+def test_evaluate_says_what_the_program_left_out(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    program = tmp_path / "nothing.py"
+    program.write_text("def represent(doc):\n    return []\n")
+    answer = autoindex("evaluate", toy, "--program", program)
+    assert "nothing: 12 documents got no passage" in answer.out
+
+
+def test_collection_shows_counts(toy: Path, autoindex: Callable[..., object]) -> None:
+    answer = autoindex("collection", toy, "--json")
+    report = json.loads(answer.out)["report"]
+    assert (report["documents"], report["queries"], report["grades"]) == (12, 12, {"1": 12})
+    assert "documents  12" in autoindex("collection", toy).out
+
+
+def test_show_and_inspect(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    run = tmp_path / "run"
+    autoindex("optimize", toy, "--out", run, "--rounds", 1, "--candidates", 2)
+    shown = autoindex("show", run)
+    assert shown.status == 0
+    assert "o best so far" in shown.out
+    assert json.loads(autoindex("show", run, "--json").out)["events"][0]["event"] == "started"
+    inspected = autoindex("inspect", run / "index")
+    assert inspected.status == 0
+    assert "sound" in inspected.out
+    assert json.loads(autoindex("inspect", run / "index", "--json").out)["problems"] == []
 
 
 def test_evaluate_prints_a_table_with_the_retriever(toy: Path, autoindex: Callable[..., object]) -> None:

@@ -84,7 +84,21 @@ def test_nothing_to_evaluate_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Recal", "nDCG@", "nDCG(gains=open)@10", "nDCG@10@5", "R(100)", "R@x", "__import__('os')", ""]
+    "name",
+    [
+        "Recal",
+        "nDCG@",
+        "nDCG(gains=open)@10",
+        "nDCG@10@5",
+        "R(100)",
+        "nDCG@0",
+        "R@-1",
+        "R@True",
+        "nDCG(cutoff=0)",
+        "R@x",
+        "__import__('os')",
+        "",
+    ],
 )
 def test_an_unknown_measure_is_named(name: str) -> None:
     with pytest.raises(EvaluationError, match="unknown measure"):
