@@ -242,7 +242,8 @@ def profile(documents: Iterable[Document]) -> CollectionProfile:
 
     One pass; the documents may be a generator. Titles and texts are counted in every document. What needs
     a close look, the fields included, is taken from the first `INSPECTED` documents and from one in
-    `STRIDE` after them: a million documents take seconds, not minutes. Fields are tracked for at most ``2 * TRACKED`` names; past that the rarest are forgotten.
+    `STRIDE` after them: a million documents take seconds, not minutes. Fields are tracked for at most
+    ``2 * TRACKED`` names; past that the rarest are forgotten.
     """
     profiler = _Profiler()
     for document in documents:
