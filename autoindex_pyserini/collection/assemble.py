@@ -161,7 +161,9 @@ def _has_relevant(pairs: Mapping[str, int]) -> bool:
 
 def _require_relevant(split: Split, parts: Parts) -> None:
     if not any(_has_relevant(pairs) for pairs in split.qrels.values()):
-        remedy = "add judged queries" + (", or another [split] seed in a collection.toml" if "" in parts.queries else "")
+        remedy = "add judged queries" + (
+            ", or another [split] seed in a collection.toml" if "" in parts.queries else ""
+        )
         raise CollectionError(
             f"{parts.where}: the {split.name} split would have no query with a relevant document "
             f"({len(split.topics)} judged queries fall into it); {remedy}"

@@ -99,6 +99,9 @@ def test_what_differs_from_the_record_is_named(tmp_path: Path) -> None:
         journal.once(EVENTS[2])
     with Journal(tmp_path) as journal:
         journal.once(EVENTS[2])
-    with Journal(tmp_path) as journal, pytest.raises(RunDirectoryError, match="incumbent was 'aaa', is 'zzz'"):
+    with (
+        Journal(tmp_path) as journal,
+        pytest.raises(RunDirectoryError, match="incumbent was 'aaa', is 'zzz'"),
+    ):
         journal.once(RoundClosed(round=1, incumbent="zzz", improved=False))
     assert read_events(tmp_path) == EVENTS[2:]
