@@ -6,6 +6,14 @@ import os
 import tempfile
 from pathlib import Path
 
+_UNFINISHED = ".part"
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove, below a folder that nobody else writes to, what killed calls of `write_atomically` left."""
+    for leftover in folder.rglob(f".*{_UNFINISHED}"):
+        leftover.unlink(missing_ok=True)
+
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file, flush it to disk, and only then give it its name. Missing folders are made.
@@ -14,7 +22,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         OSError: the disk is full or not writable; an earlier file of that name stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, scratch = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

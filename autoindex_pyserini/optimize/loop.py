@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from autoindex_pyserini.agents import Brief, Proposal, Proposer, Trial, profile
+from autoindex_pyserini.agents import Brief, FieldEvidence, Proposal, Proposer, Trial, profile
 from autoindex_pyserini.collection import SearchView
 from autoindex_pyserini.errors import ProgramFault
 from autoindex_pyserini.evaluation import accepts, compare
@@ -81,7 +81,12 @@ class Loop:
         collection_profile = profile(self._view.documents())
         rounds = self._settings.search.rounds
         reason = f"{rounds} rounds are done"
+        diagnosed = ""
+        evidence: tuple[FieldEvidence, ...] = ()
         for number in range(1, rounds + 1):
+            if incumbent.program.id != diagnosed:
+                diagnosed = incumbent.program.id
+                evidence = diagnose(self._pipeline, self._view, incumbent.program, self._outcome(incumbent))
             brief = Brief(
                 profile=collection_profile,
                 incumbent=incumbent,
@@ -92,7 +97,7 @@ class Loop:
                 measures=self._settings.search.measures,
                 limits=self._settings.limits,
                 num_validation_queries=len(self._view.validation.qrels),
-                evidence=diagnose(self._pipeline, self._view, incumbent.program, self._outcome(incumbent)),
+                evidence=evidence,
             )
             proposals = self._proposer.propose(brief, self._settings.search.candidates)
             if not proposals:

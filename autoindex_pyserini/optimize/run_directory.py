@@ -11,7 +11,7 @@ import tomli_w
 
 from autoindex_pyserini import __version__
 from autoindex_pyserini.errors import RunDirectoryError
-from autoindex_pyserini.files import write_atomically
+from autoindex_pyserini.files import clear_unfinished, write_atomically
 from autoindex_pyserini.optimize.journal import FILE_NAME as JOURNAL
 from autoindex_pyserini.pipeline import Outcome, read_outcome, write_outcome
 from autoindex_pyserini.program import Program
@@ -105,8 +105,7 @@ class RunDirectory:
                 shutil.rmtree(leftover, ignore_errors=True)
             else:
                 leftover.unlink(missing_ok=True)
-        for leftover in self.path.rglob(".*.json.*"):
-            leftover.unlink(missing_ok=True)
+        clear_unfinished(self.path)
 
     def write_program(self, program: Program) -> None:
         """Keep a program under its id."""

@@ -216,3 +216,12 @@ def test_a_run_directory_is_made_once(tmp_path: Path) -> None:
     assert read == settings
     with pytest.raises(RunDirectoryError, match="not a run directory"):
         RunDirectory.open(tmp_path)
+
+
+def test_what_a_killed_write_left_is_cleared(tmp_path: Path) -> None:
+    for name in (".best.py.abc.part", "programs/.x.py.abc.part", "evaluations/.x.json.abc.part"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "programs" / "x.py").touch()
+    RunDirectory(tmp_path).clear_scratch()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["x.py"]
