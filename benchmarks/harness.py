@@ -52,6 +52,8 @@ def measure(script: str, contender: str, work: Path, *arguments: str) -> dict[st
 def anserini(work: Path, topics: list[tuple[str, str]]) -> dict[str, float]:
     """Raw Anserini: IndexCollection on ``work/jsonl``, then SimpleSearcher.batch_search. Seconds of each.
 
+    Its hits stay in Java within the time measured; bringing them into Python would take it as long again.
+
     Args:
         work: holds the folder ``jsonl``, one file a thread.
         topics: qid and text.

@@ -14,6 +14,8 @@ DELIMITER = "#"
 
 _UNSAFE = re.compile(r"[%#,\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
 
+_OUT_OF_ORDER = re.compile(f'{_UNSAFE.pattern}|[!"$]')
+
 
 def encode(docid: str) -> str:
     """The docid with every unsafe character percent-encoded as UTF-8."""
@@ -32,3 +34,12 @@ def decode(passage_id: str) -> str:
     """The docid of the document that a passage belongs to."""
     base, _, _ = passage_id.partition(DELIMITER)
     return unquote(base, errors="strict") if "%" in base else base
+
+
+def follows_order(docid: str) -> bool:
+    """True if no docid before this one has passages whose ids come after this one's.
+
+    Docids are compared by code points, and so are passage ids; they differ where a character is encoded or
+    comes before the ``#`` and ``%`` that `passage_ids` puts in.
+    """
+    return _OUT_OF_ORDER.search(docid) is None

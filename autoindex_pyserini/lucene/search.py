@@ -1,9 +1,9 @@
 """Search with MaxP: a document scores as its best passage.
 
 The ranking is exact. Ever more passages are fetched until as many distinct documents as asked for are known
-and no further passage could tie with the last of them, or until there are no more hits; a fixed number of
-passages would return fewer documents where documents have many passages. How many passages a query needed is
-where the next one starts.
+and no further passage could take the place of the last of them, or until there are no more hits; a fixed
+number of passages would return fewer documents where documents have many passages. A query starts with what
+the queries before it needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Self
 
 from autoindex_pyserini.errors import AutoIndexError
 from autoindex_pyserini.lucene.analyzers import analyzer_config
-from autoindex_pyserini.lucene.ids import decode
+from autoindex_pyserini.lucene.ids import decode, follows_order
 from autoindex_pyserini.lucene.index import open_reader
 from autoindex_pyserini.lucene.jvm import java_class, java_error
 from autoindex_pyserini.lucene.top_passages import TopPassages
@@ -26,6 +26,8 @@ from autoindex_pyserini.types import Hit, Run, Topic
 
 CONTENTS = "contents"
 _BATCH = 16  # queries that a thread takes at once
+_MARGIN = 1.5  # one search with more hits costs less than two
+_MEMORY = 8  # queries that the need is smoothed over
 MAX_CLAUSES = 1 << 16
 """Most distinct terms of one query; Lucene's own default of 1,024 fails on long queries."""
 
@@ -68,7 +70,7 @@ class Searcher:
         self._queries = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
         self._top = TopPassages()
         self._depth = retriever.depth
-        self._page = retriever.depth + 1
+        self._beyond = 0.0  # passages that a query needed beyond one for each document, smoothed
         self._threads = threads
         self.passages = int(self._reader.numDocs())
 
@@ -121,19 +123,27 @@ class Searcher:
 
     def _rank(self, text: str) -> list[Hit]:
         query = self._queries.buildQuery(CONTENTS, self._analyzer, text)
-        page = self._page
+        page = self._depth + 1 + int(_MARGIN * self._beyond)
         while True:
             passages = self._top.fetch(self._searcher, query, page)
             best: dict[str, float] = {}
-            for passage_id, score in passages:
-                best.setdefault(decode(passage_id), score)
+            needed = 0
+            for place, (passage_id, score) in enumerate(passages, 1):
+                docid = decode(passage_id)
+                if docid not in best:
+                    best[docid] = score
+                    if len(best) <= self._depth:
+                        needed = place
             ranking = sorted(best.items(), key=_by_score_then_docid)[: self._depth]
             if len(passages) < page:
                 break
-            if len(ranking) == self._depth and passages[-1][1] < ranking[-1][1]:
-                break
+            if len(ranking) == self._depth:
+                # Passages that tie are fetched in the order of their ids, so what is left comes later.
+                docid, score = ranking[-1]
+                if passages[-1][1] < score or follows_order(docid):
+                    break
             page *= 2
-        self._page = max(self._page, page)
+        self._beyond += (max(0, needed - self._depth) - self._beyond) / _MEMORY
         return [Hit(docid, score) for docid, score in ranking]
 
     def close(self) -> None:
