@@ -94,13 +94,16 @@ class Search(msgspec.Struct, frozen=True):
     """The search for a better program (defaults: AutoIndex, arXiv 2607.18603).
 
     Attributes:
-        rounds: rounds of proposals.
+        rounds: rounds of proposals; 0 for no end but the proposer's.
         candidates: proposals in a round.
         seed: seeds every choice of the proposer.
         objective: the measure that decides, in ir_measures syntax.
         threshold: a candidate is kept if the objective rises by at least this much.
         measures: all measures computed for every evaluation; the objective is among them.
-        proposer: who proposes: ``operators``.
+        proposer: who proposes: ``operators``, ``llm``, or ``hand``.
+        analysis: ``llm``: the Analysis Agent looks into the index before the Code Agent writes.
+        history: ``llm``: the Code Agent is told what was tried before.
+        cases: ``llm`` and ``hand``: validation queries shown of each kind.
     """
 
     rounds: int = 5
@@ -110,6 +113,47 @@ class Search(msgspec.Struct, frozen=True):
     threshold: float = 1e-5
     measures: tuple[str, ...] = ("R@100", "nDCG@10")
     proposer: str = "operators"
+    analysis: bool = True
+    history: bool = True
+    cases: int = 5
+
+
+class Model(msgspec.Struct, frozen=True):
+    """The language model of the two agents: what can change its answers.
+
+    Attributes:
+        name: as the endpoint calls it; empty without one.
+        temperature: of sampling, >= 0.
+        max_completion_tokens: most tokens of one reply, those of reasoning among them.
+        tool_turns: turns with tools that the Analysis Agent has (AutoIndex: 5).
+    """
+
+    name: str = ""
+    temperature: float = 0.7
+    max_completion_tokens: int = 16_384
+    tool_turns: int = 5
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """Where the model is, and what it may use. Keys are never here: they stay in the environment.
+
+    Attributes:
+        base_url: of an OpenAI-compatible API; empty for ``OPENAI_BASE_URL`` or OpenAI's own.
+        timeout_s: wall-clock seconds until one request is given up.
+        price_in: money for a million prompt tokens.
+        price_out: money for a million completion tokens.
+        max_tokens: tokens of a whole run, prompts and completions; 0 for no limit.
+        max_money: money of a whole run; 0 for no limit.
+        max_seconds: seconds of waiting for the model in a whole run; 0 for no limit.
+    """
+
+    base_url: str = ""
+    timeout_s: float = 600.0
+    price_in: float = 0.0
+    price_out: float = 0.0
+    max_tokens: int = 2_000_000
+    max_money: float = 0.0
+    max_seconds: float = 0.0
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -119,3 +163,5 @@ class Settings(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     execution: Execution = Execution()
     search: Search = Search()
+    model: Model = Model()
+    endpoint: Endpoint = Endpoint()

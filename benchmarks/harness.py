@@ -70,16 +70,18 @@ def anserini(work: Path, topics: list[tuple[str, str]]) -> dict[str, float]:
     for qid, text in topics:
         texts.add(text)
         qids.add(qid)
+    before = time.process_time()
     began = time.perf_counter()
     java_class("io.anserini.index.IndexCollection")(args).run()
     indexed = time.perf_counter()
+    cpu = time.process_time() - before
     searcher = java_class("io.anserini.search.SimpleSearcher")(args.index)
     searcher.set_bm25(K1, B)
     results = searcher.batch_search(texts, qids, DEPTH, THREADS)
     ended = time.perf_counter()
     hits = sum(len(results.get(qid)) for qid, _ in topics)
     found = timing(began, indexed, ended, hits)
-    return {**found, "size_mb": directory_size(work / "index-anserini") / 1e6}
+    return {**found, "size_mb": directory_size(work / "index-anserini") / 1e6, "cpu_host": cpu}
 
 
 def timing(began: float, indexed: float, ended: float, hits: int) -> dict[str, float]:

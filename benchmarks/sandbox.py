@@ -1,23 +1,33 @@
-"""What the sandbox costs: `python benchmarks/sandbox.py [--documents 50000]`.
+"""What the sandbox costs: `python benchmarks/sandbox.py [--documents 50000] [--repeats 3]`.
 
-Prints, for the identity program (`full_text`) on abstract-like documents of about 1.2 KB: wall-clock time
-and processor time of host and workers, in microseconds a document, against the same program called
-directly; the time until the first passage; and how much faster two workers are than one on a program that
-works hard. Processor time is what counts beside an indexer that keeps all cores busy.
+Prints, on abstract-like documents of about 1.3 KB:
+
+- for the identity program (`full_text`), wall-clock time and processor time of host and workers in
+  microseconds a document, against the same program called directly, and the time until the first passage;
+- how much faster two workers are than one on a program that works hard;
+- the time of a whole candidate evaluation (represent, index, search 300 queries, score) against the same
+  path with the program called directly in the host: medians of turns, each in a fresh process.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import resource
+import statistics
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import batched
+from pathlib import Path
+
+import harness
 
 from autoindex_pyserini.program import Program
 from autoindex_pyserini.sandbox import Sandbox
 from autoindex_pyserini.settings import Execution, Limits
-from autoindex_pyserini.types import Document
+from autoindex_pyserini.types import Document, Passage, Represented, Topic
 
 HARD = '''"""Work hard: count characters, many times over."""
 
@@ -60,27 +70,73 @@ def run(program: Program, stream: list[Document], workers: int) -> tuple[float, 
     return first, wall, own_after - own, children_after - children
 
 
-def direct(program: Program, stream: list[Document]) -> float:
-    """Seconds of the program called in this process: only for programs that are known."""
+def represent_directly(program: Program, stream: Iterable[Document]) -> Iterator[list[Represented]]:
+    """Call the program in this process: only for programs that are known."""
     namespace: dict[str, object] = {}
     exec(program.source, namespace)
     represent = namespace["represent"]
-    began = time.process_time()
-    for document in stream:
-        list(represent(document))  # type: ignore[operator]
-    return time.process_time() - began
+    for some in batched(stream, 128):
+        yield [
+            Represented(doc.docid, tuple(Passage(text) for text in represent(doc)))  # type: ignore[operator]
+            for doc in some
+        ]
+
+
+class Stream:
+    """The documents as a collection."""
+
+    name = fingerprint = "abstracts"
+
+    def __init__(self, count: int) -> None:
+        self.num_documents = count
+
+    def documents(self) -> Iterator[Document]:
+        """The same ones each time."""
+        return documents(self.num_documents)
+
+
+def evaluate(count: int, work: Path, *, sandboxed: bool) -> dict[str, float]:
+    """Seconds of one candidate evaluation, the JVM's warming up within."""
+    from autoindex_pyserini.collection import Split
+    from autoindex_pyserini.lucene import start_jvm
+    from autoindex_pyserini.pipeline import Pipeline, pipeline
+    from autoindex_pyserini.settings import Settings
+
+    if not sandboxed:
+        pipeline.represent_all = lambda program, stream, **rest: represent_directly(program, stream)  # type: ignore[assignment]
+    chance = random.Random(1)
+    words = " ".join(document.text for document in documents(100)).split()
+    topics = [Topic(str(number), " ".join(chance.choices(words, k=5))) for number in range(300)]
+    qrels = {topic.qid: {f"d{chance.randrange(count)}": 1} for topic in topics}
+    start_jvm()
+    settings = Settings(execution=Execution(workers=harness.THREADS))
+    began = time.perf_counter()
+    Pipeline(Stream(count), settings, work / "scratch").evaluate(
+        Program.builtin("full_text"), Split("validation", tuple(topics), qrels)
+    )
+    return {"seconds": time.perf_counter() - began}
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--documents", type=int, default=50_000)
-    count = parser.parse_args().documents
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--contender", choices=("sandboxed", "direct"), help=argparse.SUPPRESS)
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    count = options.documents
+    if options.contender:
+        print(json.dumps(evaluate(count, options.work, sandboxed=options.contender == "sandboxed")))
+        return
     stream = list(documents(count))
     mean = sum(len(d.title) + len(d.text) for d in stream) / count
     print(f"{count:,} documents of {mean:,.0f} characters; microseconds a document")
     program = Program.builtin("full_text")
-    print(f"identity, called directly: {direct(program, stream) / count * 1e6:6.2f} cpu")
+    began = time.process_time()
+    for _ in represent_directly(program, stream):
+        pass
+    print(f"identity, called directly: {(time.process_time() - began) / count * 1e6:6.2f} cpu")
     for workers in (1, 2):
         first, wall, host, worker = run(program, stream, workers)
         _, _, host_0, worker_0 = run(program, stream[:16], workers)
@@ -91,11 +147,25 @@ def main() -> None:
             f"{wall / count * 1e6:.2f} wall; first passage after {first * 1000:.0f} ms; "
             f"start and end cost {(host_0 + worker_0) * 1000:.0f} ms cpu"
         )
-    hard = Program(HARD)
-    few = stream[:4000]
-    one = run(hard, few, 1)[1]
-    two = run(hard, few, 2)[1]
+    hard, few = Program(HARD), stream[:4000]
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(options.repeats):
+        for workers, turns in seconds.items():
+            turns.append(run(hard, few, workers)[1])
+    one, two = (statistics.median(turns) for turns in seconds.values())
     print(f"hard work: {one:.2f} s with one worker, {two:.2f} s with two: {one / two:.2f} times as fast")
+    del stream
+    whole: dict[str, list[float]] = {"direct": [], "sandboxed": []}
+    with tempfile.TemporaryDirectory(prefix="autoindex-sandbox-") as scratch:
+        for _ in range(options.repeats):
+            for name, turns in whole.items():
+                found = harness.measure(__file__, name, Path(scratch), "--documents", str(count))
+                turns.append(found["seconds"])
+    direct, sandboxed = (statistics.median(turns) for turns in whole.values())
+    print(
+        f"whole evaluation: {direct:.2f} s with the program called directly, {sandboxed:.2f} s in the "
+        f"sandbox: {100 * (sandboxed / direct - 1):+.1f}%"
+    )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,14 @@
 
 from autoindex_pyserini.agents.evidence import evidence
 from autoindex_pyserini.agents.operators import OperatorProposer
+from autoindex_pyserini.agents.parse import is_rendered
 from autoindex_pyserini.agents.profile import profile
 from autoindex_pyserini.agents.proposer import (
+    AgentCost,
+    Answer,
     Brief,
+    BudgetSpentError,
+    Case,
     CollectionProfile,
     FieldEvidence,
     FieldProfile,
@@ -12,11 +17,17 @@ from autoindex_pyserini.agents.proposer import (
     Proposal,
     Proposer,
     ProposerError,
+    Tool,
     Trial,
+    Workbench,
 )
 
 __all__ = [
+    "AgentCost",
+    "Answer",
     "Brief",
+    "BudgetSpentError",
+    "Case",
     "CollectionProfile",
     "FieldEvidence",
     "FieldProfile",
@@ -25,7 +36,10 @@ __all__ = [
     "Proposal",
     "Proposer",
     "ProposerError",
+    "Tool",
     "Trial",
+    "Workbench",
     "evidence",
+    "is_rendered",
     "profile",
 ]

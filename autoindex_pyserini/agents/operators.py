@@ -11,7 +11,7 @@ import msgspec
 from autoindex_pyserini.agents.lessons import Lessons, learn
 from autoindex_pyserini.agents.moves import FAMILY_OF, OPERATOR_OF, OPERATORS, Move, fits, moves
 from autoindex_pyserini.agents.parse import parse, recipe_of
-from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
+from autoindex_pyserini.agents.proposer import Answer, Brief, Proposal, Trial, Workbench
 from autoindex_pyserini.agents.recipe import Recipe, changed_attributes, merge, phrases
 from autoindex_pyserini.agents.render import render
 from autoindex_pyserini.program import Program
@@ -50,8 +50,8 @@ class OperatorProposer:
         """The name that settings and journals use."""
         return "operators"
 
-    def propose(self, brief: Brief, count: int) -> list[Proposal]:
-        """Return up to `count` steps from the incumbent, the most promising first."""
+    def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
+        """Return up to `count` steps from the incumbent, the most promising first; needs no bench."""
         recipe = recipe_of(brief.incumbent.program.source)
         lessons = learn(brief)
         chance = random.Random(f"{self.seed}:{brief.round}")
@@ -62,7 +62,7 @@ class OperatorProposer:
         found += _from_rival(brief, lessons)
         scored = [(score * math.exp(chance.gauss(0, JITTER)), move) for score, move in found]
         scored.sort(key=lambda pair: -pair[0])
-        return self._pick(recipe, [move for _, move in scored], brief, count)
+        return Answer(tuple(self._pick(recipe, [move for _, move in scored], brief, count)))
 
     def _pick(self, recipe: Recipe, ranked: list[Move], brief: Brief, count: int) -> list[Proposal]:
         """Return the first moves that were not tried, variety before rank."""
@@ -89,12 +89,12 @@ class OperatorProposer:
                 picked.append(Proposal(program, move.hypothesis, parent, applied or (move.operator,)))
         return picked
 
-    def combine(self, brief: Brief, passed: Sequence[Trial]) -> Proposal | None:
+    def combine(self, brief: Brief, passed: Sequence[Trial]) -> Answer:
         """Return the union of the changes, the largest gain deciding where two changed the same thing."""
         known = {trial.program.id: trial.program for trial in [*passed, brief.incumbent, *brief.history]}
         parents = {trial.parent or "" for trial in passed}
         if len(passed) < 2 or len(parents) != 1 or not parents <= set(known):
-            return None
+            return Answer()
         parent = known[parents.pop()]
         base = recipe_of(parent.source)
         others = [name for name in brief.measures if name != brief.objective]
@@ -112,9 +112,9 @@ class OperatorProposer:
         merged = merge(base, children)
         program = Program(render(merged))
         if len(children) < 2 or program.id in known:
-            return None
+            return Answer()
         hypothesis = "what helped alone may help together: " + "; ".join(phrases(merged))
-        return Proposal(program, hypothesis, parent.id, _operators(base, merged))
+        return Answer((Proposal(program, hypothesis, parent.id, _operators(base, merged)),))
 
 
 def _operators(before: Recipe, after: Recipe) -> tuple[str, ...]:

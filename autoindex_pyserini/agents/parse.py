@@ -49,6 +49,12 @@ def parse(source: str) -> Recipe | None:
         return None
 
 
+def is_rendered(program: Program) -> bool:
+    """True if `agents.render` wrote every character of the program: it calls operators and nothing else."""
+    recipe = parse(program.source)
+    return recipe is not None and not recipe.base and render(recipe) == program.source
+
+
 def recipe_of(source: str) -> Recipe:
     """Return the recipe of the program, or one that is applied around it.
 

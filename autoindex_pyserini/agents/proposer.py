@@ -6,8 +6,8 @@ the validation queries say about fields. It never sees a docid, a judgment or a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -18,6 +18,10 @@ from autoindex_pyserini.settings import Limits
 
 class ProposerError(AutoIndexError):
     """A proposer cannot go on, and says what it was given and what would help."""
+
+
+class BudgetSpentError(AutoIndexError):
+    """A limit on tokens, money or time is reached; the message says which. The run ends well."""
 
 
 class FieldProfile(msgspec.Struct, frozen=True):
@@ -199,6 +203,99 @@ class Proposal(msgspec.Struct, frozen=True):
     operators: tuple[str, ...] = ()
 
 
+class AgentCost(msgspec.Struct, frozen=True):
+    """What one language-model agent used for one answer.
+
+    Attributes:
+        agent: ``analysis``, ``code`` or ``synthesis``.
+        calls: requests that were answered.
+        prompt_tokens: tokens sent.
+        completion_tokens: tokens received, those of reasoning among them.
+        estimated: some counts are estimates, because the server sent none.
+        seconds: of waiting for the model.
+        money: in the currency of the prices in the settings; 0 without prices.
+    """
+
+    agent: str
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+    seconds: float = 0.0
+    money: float = 0.0
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a proposer answers.
+
+    Attributes:
+        proposals: the most promising first; empty if nothing is left to try.
+        costs: what its agents used.
+        notes: what became of drafts that are not among the proposals, one line each.
+    """
+
+    proposals: tuple[Proposal, ...] = ()
+    costs: tuple[AgentCost, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A validation query with one of its relevant documents, for a proposer to look into.
+
+    Attributes:
+        kind: ``anchor`` (the first program retrieves the document, the incumbent does not),
+            ``recall_violation`` (not within the retriever's depth) or ``small_margin`` (within it, not
+            first).
+        query: the query's text.
+        relevant: the document, by its opaque reference.
+        rank: its rank under the incumbent, from 1; None where it is not retrieved.
+        first_rank: its rank under the first program.
+        above: references of the incumbent's best documents, which are not relevant.
+    """
+
+    kind: str
+    query: str
+    relevant: str
+    rank: int | None
+    first_rank: int | None
+    above: tuple[str, ...] = ()
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """A read-only tool, as a language model is told of it.
+
+    Attributes:
+        name: what it is called by.
+        description: what it gives, in a sentence or two.
+        parameters: JSON schema of its arguments.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class Workbench(Protocol):
+    """The incumbent's index, read only, for proposers that look into it before they propose.
+
+    Documents have opaque references. No path leads from here to test queries, or to judgments other than
+    those of the cases.
+    """
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """What `call` can do."""
+        ...
+
+    def cases(self) -> tuple[Case, ...]:
+        """Return failures and near misses on validation, at most five of each kind, the same each time."""
+        ...
+
+    def call(self, tool: str, arguments: Mapping[str, object]) -> str:
+        """Run a tool and return its answer as bounded text; wrong names or arguments are answered, too."""
+        ...
+
+
 class Proposer(Protocol):
     """Proposes programs. Keeps no state between calls: a resumed run gets the same proposals again."""
 
@@ -207,22 +304,23 @@ class Proposer(Protocol):
         """The name that settings and journals use."""
         ...
 
-    def propose(self, brief: Brief, count: int) -> list[Proposal]:
+    def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
         """Return up to `count` proposals, the most promising first.
 
         No proposal has the id of a program in the brief or of another proposal. The answer depends on
-        the brief and the proposer's own settings alone. An empty list means that nothing is left to try.
+        the brief, the bench and the proposer's own settings alone. Without proposals, nothing is left to
+        try.
 
         Raises:
-            ProposerError: the incumbent cannot be built upon.
+            ProposerError: the incumbent cannot be built upon, or nobody answers.
+            BudgetSpentError: a limit on what may be used is reached.
         """
         ...
 
-    def combine(self, brief: Brief, passed: Sequence[Trial]) -> Proposal | None:
-        """Return one program with the changes of several accepted trials of one round.
+    def combine(self, brief: Brief, passed: Sequence[Trial]) -> Answer:
+        """Return at most one program with the changes of several accepted trials of one round.
 
-        Where two trials changed the same thing, the one with the larger gain in the objective decides.
-        None where there is nothing to merge or the merged program was tried already.
+        Without a proposal there is nothing to merge, or the merged program was tried already.
 
         Args:
             brief: as it was when the trials were proposed, or later in the same round.

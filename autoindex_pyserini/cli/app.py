@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -20,15 +22,34 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("demo")(optimize.demo)
-app.command("optimize")(optimize.optimize)
-app.command("evaluate")(evaluate.evaluate)
-app.command("index")(index.index)
-app.command("search")(search.search)
-app.command("collection")(collection.collection)
-app.command("show")(show.show)
-app.command("inspect")(inspect.inspect)
-app.command("doctor")(doctor.doctor)
+
+
+def _interruptible[**P, T](command: Callable[P, T]) -> Callable[P, T]:
+    """The command, saying on Ctrl-C that it was interrupted; typer would say nothing."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("autoindex: interrupted", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+for _command in (
+    optimize.demo,
+    optimize.optimize,
+    evaluate.evaluate,
+    index.index,
+    search.search,
+    collection.collection,
+    show.show,
+    inspect.inspect,
+    doctor.doctor,
+):
+    app.command(_command.__name__)(_interruptible(_command))
 
 
 def _version(wanted: bool) -> None:
@@ -54,9 +75,6 @@ def run_app() -> None:
         _fail(error, 2)
     except AutoIndexError as error:
         _fail(error, 1)
-    except KeyboardInterrupt:
-        print("autoindex: interrupted", file=sys.stderr)
-        sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

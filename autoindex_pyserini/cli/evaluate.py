@@ -36,6 +36,7 @@ def evaluate(
     """Score programs on the validation or the test queries of a collection."""
     import msgspec
 
+    from autoindex_pyserini.agents import is_rendered
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.optimize import check_settings
     from autoindex_pyserini.pipeline import Pipeline
@@ -61,7 +62,7 @@ def evaluate(
     with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-evaluate-") as scratch:
         loaded = load(collection, validation=validation, progress=progress)
         queries = loaded.validation if split == "validation" else loaded.open_test()
-        pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress)
+        pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress, trusted=is_rendered)
         for argument, label, one in zip(program, labels, programs, strict=True):
             with options.naming(argument):
                 outcome, run = pipeline.evaluate(one, queries)

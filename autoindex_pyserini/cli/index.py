@@ -32,6 +32,7 @@ def index(
     json: options.Json = False,
 ) -> None:
     """Build a Lucene index that Pyserini, Anserini and Lucene open as usual."""
+    from autoindex_pyserini.agents import is_rendered
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.lucene import IndexOptions, check_place
     from autoindex_pyserini.optimize import check_settings
@@ -53,7 +54,7 @@ def index(
     )
     with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-index-") as scratch:
         loaded = load(collection, validation=validation, progress=progress)
-        pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress)
+        pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress, trusted=is_rendered)
         with options.naming(program):
             manifest, costs = pipeline.publish(chosen, index, options=keep, overwrite=overwrite)
     if json:

@@ -108,7 +108,7 @@ def optimize(
                     listener=_quiet if json else _printer(settings),
                     should_stop=should_stop,
                 )
-            except StopRequestedError:
+            except (StopRequestedError, KeyboardInterrupt):
                 err.print(f"stopped; go on with: autoindex optimize {collection} --out {out_dir} --resume")
                 sys.exit(130)
     if json:

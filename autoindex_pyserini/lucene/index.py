@@ -1,14 +1,18 @@
 """Build a Lucene index from a stream of represented documents, and lose none.
 
 Anserini's ``SimpleIndexer`` reports a document that it could not index only in a count, so the counts are
-compared after every batch and once more against the finished index.
+compared after every chunk and once more against the finished index. It starts a pool of threads for each
+call and waits for all of them, so the threads are ours: each gives Lucene one chunk at a time, while the
+caller makes the next.
 """
 
 from __future__ import annotations
 
 import contextlib
 import shutil
+from collections import deque
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,6 +28,7 @@ from autoindex_pyserini.resources import data_dir
 from autoindex_pyserini.types import Passage, Represented
 
 _FULL_DISK_MB = 64
+_CHUNK_CHARS = 1 << 20  # of JSON in one call of Java
 
 
 class IndexOptions(msgspec.Struct, frozen=True):
@@ -84,6 +89,10 @@ class IndexBuilder:
         arguments = self._args()
         with java_errors(f"cannot write an index in {directory}"):
             self._indexer = indexer(arguments)
+        self._writers = ThreadPoolExecutor(options.threads, thread_name_prefix="index-writer")
+        self._writing: deque[Future[None]] = deque()
+        self._chunk: list[str] = []
+        self._chunk_chars = 0
         self._documents = 0
         self._passages = 0
         self.counts: IndexCounts | None = None
@@ -98,45 +107,64 @@ class IndexBuilder:
         }
         return [
             *("-index", str(self.directory), "-collection", "JsonCollection", "-input", "-", "-quiet"),
-            *("-threads", str(options.threads), "-memoryBuffer", str(buffer_mb)),
+            *("-threads", "1", "-memoryBuffer", str(buffer_mb)),
             *analyzer_config(options.analyzer).arguments(),
             *(flag for flag, wanted in flags.items() if wanted),
             *(("-fields", *options.fields) if options.fields else ()),
         ]
 
     def add(self, batch: Iterable[Represented]) -> None:
-        """Index a batch of documents.
+        """Index a batch of documents; it may be written a little later.
 
         Raises:
-            IndexLossError: Lucene took fewer passages than it was given.
+            IndexLossError: Lucene took fewer passages than it was given, in this batch or one before.
+            LuceneError: Lucene failed on one of them.
         """
-        lines = []
-        documents = 0
         encode = msgspec.json.encode
         for represented in batch:
-            documents += 1
+            self._documents += 1
             passages = represented.passages
+            self._passages += len(passages)
             ids = passage_ids(represented.docid, len(passages))
-            lines += [encode(_json(id, passage)).decode() for id, passage in zip(ids, passages, strict=True)]
-        if not lines:
-            return
-        with java_errors(f"indexing in {self.directory} failed"):
-            added = self._indexer.addRawDocuments(lines)
+            for id, passage in zip(ids, passages, strict=True):
+                line = encode(_json(id, passage)).decode()
+                self._chunk.append(line)
+                self._chunk_chars += len(line)
+            if self._chunk_chars >= _CHUNK_CHARS:
+                self._send()
+
+    def _send(self) -> None:
+        lines, self._chunk, self._chunk_chars = self._chunk, [], 0
+        self._writing.append(self._writers.submit(self._write, lines, self._documents))
+        while len(self._writing) > self._options.threads + 1:
+            self._writing.popleft().result()
+
+    def _write(self, lines: list[str], documents: int) -> None:
+        import jnius
+
+        try:
+            with java_errors(f"indexing in {self.directory} failed"):
+                added = self._indexer.addRawDocuments(lines)
+        finally:
+            jnius.detach()  # or the JVM would keep an entry for this thread after its end
         if added != len(lines):
             raise IndexLossError(
-                f"Lucene took {added} of {len(lines)} passages (near document {self._documents})"
+                f"Lucene took {added} of {len(lines)} passages (before document {documents})"
                 f"{_disk_hint(self.directory)}; nothing is published"
             )
-        self._documents += documents
-        self._passages += len(lines)
 
     def _close(self) -> None:
+        self._writers.shutdown(cancel_futures=True)
         indexer, self._indexer = self._indexer, None
         if indexer is not None:
             with java_errors(f"the index in {self.directory} could not be finished"):
                 indexer.close(self._options.optimize)
 
     def _finish(self) -> None:
+        if self._chunk:
+            self._send()
+        while self._writing:
+            self._writing.popleft().result()
         self._close()
         try:
             found = count_passages(self.directory)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from autoindex_pyserini.agents import AgentCost
+
 
 class Event(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
     """One line of a journal."""
@@ -23,6 +25,33 @@ class Started(Event, tag="started", frozen=True, kw_only=True):
     fingerprint: str
     settings: str
     proposer: str
+
+
+class ProposedProgram(msgspec.Struct, frozen=True):
+    """One program of a round, as in `Proposal`; its source is ``programs/<id>.py``."""
+
+    program: str
+    hypothesis: str = ""
+    parent: str = ""
+    operators: tuple[str, ...] = ()
+
+
+class Proposed(Event, tag="proposed", frozen=True, kw_only=True):
+    """The proposer answered. A resumed run takes the answer from here and asks nobody again.
+
+    Attributes:
+        round: the round.
+        kind: ``candidate``, or ``combination`` for what was made of several that passed.
+        programs: the proposals; empty if there was none.
+        costs: what each language-model agent used for this answer.
+        notes: what became of drafts that are not among the programs, one line each.
+    """
+
+    round: int
+    kind: str = "candidate"
+    programs: tuple[ProposedProgram, ...] = ()
+    costs: tuple[AgentCost, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Tried(Event, tag="tried", frozen=True, kw_only=True):
@@ -90,4 +119,4 @@ class Finished(Event, tag="finished", frozen=True, kw_only=True):
     passages: int
 
 
-type JournalEvent = Started | Tried | RoundClosed | Selected | Tested | Finished
+type JournalEvent = Started | Proposed | Tried | RoundClosed | Selected | Tested | Finished

@@ -1,21 +1,29 @@
 """The paper's controller: rounds of proposals, each kept if the objective rises (AutoIndex, section 3).
 
 The loop sees the validation queries alone. It is a function of the collection, the settings and the proposer,
-and asks its journal before it computes anything.
+and asks its journal before it asks the proposer or computes anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 
 from msgspec.structs import replace
 
-from autoindex_pyserini.agents import Brief, FieldEvidence, Proposal, Proposer, Trial, profile
+from autoindex_pyserini.agents import Answer, BudgetSpentError, Proposal, Proposer, Trial
 from autoindex_pyserini.collection import SearchView
 from autoindex_pyserini.errors import ProgramFault
 from autoindex_pyserini.evaluation import accepts, compare
-from autoindex_pyserini.optimize.diagnosis import diagnose
-from autoindex_pyserini.optimize.events import JournalEvent, RoundClosed, Selected, Tried
+from autoindex_pyserini.optimize.desk import Desk
+from autoindex_pyserini.optimize.events import (
+    JournalEvent,
+    Proposed,
+    ProposedProgram,
+    RoundClosed,
+    Selected,
+    Tried,
+)
 from autoindex_pyserini.optimize.journal import Journal
 from autoindex_pyserini.optimize.run_directory import RunDirectory
 from autoindex_pyserini.pipeline import Outcome, Pipeline
@@ -66,6 +74,7 @@ class Loop:
         self._listener = listener
         self._should_stop = should_stop
         self._trials: list[Trial] = []
+        self._desk = Desk(view, settings, pipeline, directory)
 
     def run(self, start: Program) -> Program:
         """Search, and return the best program on the validation queries.
@@ -75,60 +84,84 @@ class Loop:
 
         Raises:
             ProgramFault: `start` itself is at fault; a candidate's fault is journalled instead.
+            ProposerError: the proposer cannot go on; what was finished is in the journal.
             StopRequestedError: the user asked to stop.
         """
-        incumbent = self._first(start)
-        collection_profile = profile(self._view.documents())
+        incumbent = self._try(Proposal(start, start.summary, ""), 0, "start", None, None)
         rounds = self._settings.search.rounds
-        reason = f"{rounds} rounds are done"
-        diagnosed = ""
-        evidence: tuple[FieldEvidence, ...] = ()
-        for number in range(1, rounds + 1):
-            if incumbent.program.id != diagnosed:
-                diagnosed = incumbent.program.id
-                evidence = diagnose(self._pipeline, self._view, incumbent.program, self._outcome(incumbent))
-            brief = Brief(
-                profile=collection_profile,
-                incumbent=incumbent,
-                history=tuple(self._trials),
-                round=number,
-                rounds=rounds,
-                objective=self._settings.search.objective,
-                measures=self._settings.search.measures,
-                limits=self._settings.limits,
-                num_validation_queries=len(self._view.validation.qrels),
-                evidence=evidence,
-            )
-            proposals = self._proposer.propose(brief, self._settings.search.candidates)
+        reason = f"{rounds} {'round is' if rounds == 1 else 'rounds are'} done"
+        for number in count(1):
+            if rounds and number > rounds:
+                break
+            ended = self._journal.recorded(Selected) if self._journal.is_next(Selected) else None
+            if ended is not None:
+                self._listener(ended)
+                return incumbent.program
+            self._desk.seat(incumbent, tuple(self._trials), number)
+            try:
+                proposals = self._answer(number, "candidate", self._propose)
+            except BudgetSpentError as spent:
+                reason = str(spent)
+                break
             if not proposals:
                 reason = f"{self._proposer.name} has nothing left to propose"
                 break
-            best = self._round(brief, proposals)
+            best = self._round(number, incumbent, proposals)
             leader = (best or incumbent).program.id
             self._record(RoundClosed(round=number, incumbent=leader, improved=best is not None))
             incumbent = best or incumbent
         self._record(Selected(program=incumbent.program.id, reason=reason))
         return incumbent.program
 
-    def _first(self, start: Program) -> Trial:
-        return self._try(Proposal(start, start.summary, ""), 0, "start", None, None)
+    def _propose(self) -> Answer:
+        return self._proposer.propose(self._desk.brief(), self._desk, self._settings.search.candidates)
 
-    def _round(self, brief: Brief, proposals: Sequence[Proposal]) -> Trial | None:
-        """Evaluate a round's proposals; the best accepted one, or the combination that beats it."""
-        incumbent = brief.incumbent
-        tried = [
-            self._try(proposal, brief.round, "candidate", incumbent, incumbent) for proposal in proposals
+    def _combine(self, passed: Sequence[Trial]) -> Answer:
+        try:
+            return self._proposer.combine(self._desk.brief(), passed)
+        except BudgetSpentError as spent:  # the round ends without; the next one will not begin
+            return Answer(notes=(str(spent),))
+
+    def _answer(self, number: int, kind: str, ask: Callable[[], Answer]) -> list[Proposal]:
+        """What the proposer answered, or answers now; the programs are on disk before the record is."""
+        event = self._journal.recorded(Proposed)
+        if event is None:
+            if self._should_stop():
+                raise StopRequestedError
+            answer = ask()
+            for proposal in answer.proposals:
+                self._directory.write_program(proposal.program)
+            event = Proposed(
+                round=number,
+                kind=kind,
+                programs=tuple(
+                    ProposedProgram(one.program.id, one.hypothesis, one.parent, one.operators)
+                    for one in answer.proposals
+                ),
+                costs=answer.costs,
+                notes=answer.notes,
+            )
+            self._journal.append(event)
+        self._listener(event)
+        return [
+            Proposal(self._directory.program(one.program), one.hypothesis, one.parent, one.operators)
+            for one in event.programs
         ]
+
+    def _round(self, number: int, incumbent: Trial, proposals: Sequence[Proposal]) -> Trial | None:
+        """Evaluate a round's proposals; the best accepted one, or the combination that beats it."""
+        tried = [self._try(proposal, number, "candidate", incumbent, incumbent) for proposal in proposals]
         passed = [trial for trial in tried if trial.accepted]
         if not passed:
             return None
         best = max(passed, key=self._merit)
         if len(passed) == 1:
             return best
-        combined = self._proposer.combine(replace(brief, history=tuple(self._trials)), passed)
-        if combined is None:
+        self._desk.seat(incumbent, tuple(self._trials), number)
+        combined = self._answer(number, "combination", lambda: self._combine(passed))
+        if not combined:
             return best
-        trial = self._try(combined, brief.round, "combination", incumbent, best)
+        trial = self._try(combined[0], number, "combination", incumbent, best)
         return trial if trial.accepted else best
 
     def _merit(self, trial: Trial) -> tuple[float, ...]:
@@ -182,7 +215,8 @@ class Loop:
         self, proposal: Proposal, number: int, kind: str, parent: Trial | None, rival: Trial | None
     ) -> Tried:
         program, search = proposal.program, self._settings.search
-        self._directory.write_program(program)
+        if parent is None:
+            self._directory.write_program(program)  # others were written when they were proposed
         tried = Tried(
             program=program.id,
             parent=parent.program.id if parent else "",

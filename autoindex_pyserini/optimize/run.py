@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from autoindex_pyserini.agents import OperatorProposer, Proposer
+from autoindex_pyserini.agents import OperatorProposer, Proposer, is_rendered
 from autoindex_pyserini.collection import Collection, Split
 from autoindex_pyserini.errors import IndexDirectoryError, InputError
 from autoindex_pyserini.evaluation import check_measures
@@ -117,7 +117,7 @@ def run(
         )
         journal.once(began)
         listener(began)
-        pipeline = Pipeline(view, settings, directory.scratch, progress=progress)
+        pipeline = Pipeline(view, settings, directory.scratch, progress=progress, trusted=is_rendered)
         loop = Loop(
             view, settings, proposer, pipeline, directory, journal, listener=listener, should_stop=should_stop
         )

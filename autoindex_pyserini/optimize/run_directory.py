@@ -143,6 +143,6 @@ def _is_unused(path: Path) -> bool:
 
 
 def settings_hash(settings: Settings) -> str:
-    """Hash of the settings that can change a result: all but how the work is spread."""
-    relevant = (settings.retriever, settings.limits, settings.search)
+    """Hash of the settings that can change a result: not how the work is spread, or where a model is."""
+    relevant = (settings.retriever, settings.limits, settings.search, settings.model)
     return hashlib.sha256(msgspec.json.encode(relevant, order="deterministic")).hexdigest()[:16]

@@ -69,15 +69,23 @@ class Pipeline:
         settings: retriever, limits, execution and measures.
         scratch: a directory for indexes that live only as long as an evaluation; made if missing.
         progress: told about documents represented and queries searched.
+        trusted: tells programs that may run where the kernel cannot confine; the built-in ones may.
     """
 
     def __init__(
-        self, collection: Documents, settings: Settings, scratch: Path, *, progress: Progress | None = None
+        self,
+        collection: Documents,
+        settings: Settings,
+        scratch: Path,
+        *,
+        progress: Progress | None = None,
+        trusted: Callable[[Program], bool] | None = None,
     ) -> None:
         self.collection = collection
         self.settings = settings
         self._scratch = scratch
         self._progress = progress or (lambda stage, done, total: None)
+        self._trusted = trusted
         self._corpus: CorpusStatistics | None = None
 
     def corpus(self) -> CorpusStatistics:
@@ -98,7 +106,11 @@ class Pipeline:
         """
         execution = msgspec.structs.replace(self.settings.execution, workers=1)
         with Sandbox(
-            program, limits=self.settings.limits, execution=execution, corpus=self._corpus_for(program)
+            program,
+            limits=self.settings.limits,
+            execution=execution,
+            corpus=self._corpus_for(program),
+            trusted=self._trusted,
         ) as sandbox:
             yield from sandbox.represent(documents)
 
@@ -134,6 +146,7 @@ class Pipeline:
             limits=self.settings.limits,
             execution=self.settings.execution,
             corpus=self._corpus_for(program),
+            trusted=self._trusted,
             counts=made,
         )
         with contextlib.closing(represented), IndexBuilder(directory, options) as builder:

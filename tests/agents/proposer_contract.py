@@ -7,13 +7,14 @@ through is made up: a program's measures are drawn from its id, so that every ki
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import pytest
 
 from autoindex_pyserini.agents import (
     Brief,
+    Case,
     CollectionProfile,
     FieldEvidence,
     Proposal,
@@ -31,6 +32,24 @@ LIMITS = Limits()
 CORPUS = CorpusStatistics(
     num_docs=50, avg_tokens=80.0, document_frequencies={"sorts": 2, "array": 9, "the": 0, "value": 30}
 )
+
+
+class NoBench:
+    """A workbench for proposers that need none."""
+
+    tools = ()
+
+    def cases(self) -> tuple[Case, ...]:
+        raise AssertionError("this proposer looks into no index")
+
+    def call(self, tool: str, arguments: Mapping[str, object]) -> str:
+        raise AssertionError("this proposer looks into no index")
+
+
+def proposed(proposer: Proposer, brief: Brief, count: int) -> tuple[Proposal, ...]:
+    """What it proposes; the contract runs without an index."""
+    return proposer.propose(brief, NoBench(), count).proposals
+
 
 _TEXT = """Sorts the array_of_values in place. It is stable, and needs $n \\log n$ steps. It is fast. It ends.
 
@@ -101,7 +120,7 @@ def brief_after(
     start = Trial(Program.builtin(first), means={"R@100": 0.5, "nDCG@10": 0.3})
     brief = Brief(about, start, (start,), 1, rounds + 1, num_validation_queries=50, evidence=found)
     for number in range(1, rounds + 1):
-        trials = [tried(proposal, brief) for proposal in proposer.propose(brief, 4)]
+        trials = [tried(proposal, brief) for proposal in proposed(proposer, brief, 4)]
         best = max(trials, key=lambda trial: trial.deltas.get("R@100", -1.0), default=brief.incumbent)
         brief = msgspec.structs.replace(
             brief,
@@ -143,7 +162,7 @@ class ProposerContract:
         return brief_after(proposer, request.param, profile(DOCUMENTS), evidence(failures))
 
     def test_proposals_keep_the_contract_of_programs(self, proposer: Proposer, brief: Brief) -> None:
-        proposals = proposer.propose(brief, 6)
+        proposals = proposed(proposer, brief, 6)
         assert proposals
         for proposal in proposals:
             check(proposal.program, brief.limits)
@@ -151,7 +170,7 @@ class ProposerContract:
             assert "represent" in proposal.program.components
 
     def test_proposals_say_why_and_from_where(self, proposer: Proposer, brief: Brief) -> None:
-        for proposal in proposer.propose(brief, 6):
+        for proposal in proposed(proposer, brief, 6):
             assert proposal.hypothesis.strip()
             assert "\n" not in proposal.hypothesis
             assert proposal.parent == brief.incumbent.program.id
@@ -159,20 +178,20 @@ class ProposerContract:
 
     @pytest.mark.parametrize("count", [0, 1, 4, 200])
     def test_at_most_as_many_as_asked_for(self, proposer: Proposer, brief: Brief, count: int) -> None:
-        assert len(proposer.propose(brief, count)) <= count
+        assert len(proposed(proposer, brief, count)) <= count
 
     def test_nothing_is_proposed_twice(self, proposer: Proposer, brief: Brief) -> None:
-        ids = [proposal.program.id for proposal in proposer.propose(brief, 50)]
+        ids = [proposal.program.id for proposal in proposed(proposer, brief, 50)]
         assert len(set(ids)) == len(ids)
         assert not set(ids) & {trial.program.id for trial in brief.history}
 
     def test_the_brief_decides_alone(self, proposer: Proposer, brief: Brief) -> None:
-        before = proposer.propose(brief, 4)
-        proposer.propose(msgspec.structs.replace(brief, round=brief.round + 7), 4)
-        assert proposer.propose(brief, 4) == before
+        before = proposed(proposer, brief, 4)
+        proposed(proposer, msgspec.structs.replace(brief, round=brief.round + 7), 4)
+        assert proposed(proposer, brief, 4) == before
 
     def test_no_document_stops_a_proposed_program(self, proposer: Proposer, brief: Brief) -> None:
-        for proposal in proposer.propose(brief, 12):
+        for proposal in proposed(proposer, brief, 12):
             for doc in ODD_DOCUMENTS:
                 found = run(proposal.program.source, doc)
                 assert len(found) <= LIMITS.max_passages
@@ -181,30 +200,32 @@ class ProposerContract:
 
     def test_an_empty_collection_is_no_error(self, proposer: Proposer) -> None:
         brief = brief_after(proposer, 0, CollectionProfile())
-        assert isinstance(proposer.propose(brief, 4), list)
+        assert isinstance(proposed(proposer, brief, 4), tuple)
 
     def test_few_passages_allowed(self, proposer: Proposer, brief: Brief) -> None:
         narrow = msgspec.structs.replace(brief, limits=Limits(max_passages=1))
         if brief.round > 1:
             pytest.skip("the incumbent has more passages already")
-        for proposal in proposer.propose(narrow, 20):
+        for proposal in proposed(proposer, narrow, 20):
             assert all(len(run(proposal.program.source, doc)) <= 1 for doc in ODD_DOCUMENTS)
 
     def test_what_passed_is_combined(self, proposer: Proposer, brief: Brief) -> None:
         passed = [
             msgspec.structs.replace(tried(proposal, brief), fault="", accepted=True, deltas={"R@100": 0.01})
-            for proposal in proposer.propose(brief, 3)
+            for proposal in proposed(proposer, brief, 3)
         ]
         later = msgspec.structs.replace(brief, history=(*brief.history, *passed))
         for merged in (proposer.combine(brief, passed), proposer.combine(later, passed)):
             assert merged == proposer.combine(brief, passed)
-            if merged is not None:
-                check(merged.program, brief.limits)
-                assert merged.parent == brief.incumbent.program.id
-                assert merged.program.id not in {trial.program.id for trial in later.history}
+            assert len(merged.proposals) <= 1
+            for proposal in merged.proposals:
+                check(proposal.program, brief.limits)
+                assert proposal.parent == brief.incumbent.program.id
+                assert proposal.program.id not in {trial.program.id for trial in later.history}
                 for doc in ODD_DOCUMENTS:
-                    run(merged.program.source, doc)
+                    run(proposal.program.source, doc)
 
     def test_one_or_none_is_not_combined(self, proposer: Proposer, brief: Brief) -> None:
-        assert proposer.combine(brief, []) is None
-        assert proposer.combine(brief, [tried(proposer.propose(brief, 1)[0], brief)]) is None
+        one = tried(proposed(proposer, brief, 1)[0], brief)
+        assert not proposer.combine(brief, []).proposals
+        assert not proposer.combine(brief, [one]).proposals

@@ -21,7 +21,7 @@ from autoindex_pyserini.program.contract import RawDocument
 from autoindex_pyserini.settings import Limits
 from autoindex_pyserini.types import Document
 
-from .proposer_contract import DOCUMENTS, ODD_DOCUMENTS, ProposerContract, brief_after, run
+from .proposer_contract import DOCUMENTS, ODD_DOCUMENTS, ProposerContract, brief_after, proposed, run
 
 
 class TestOperatorProposer(ProposerContract):
@@ -91,7 +91,7 @@ def test_dates_flags_and_constants_are_not_proposed_as_fields() -> None:
 
 
 def test_the_first_round_takes_one_of_each_family() -> None:
-    proposals = OperatorProposer().propose(first_brief(), 4)
+    proposals = proposed(OperatorProposer(), first_brief(), 4)
     families = [FAMILY_OF[proposal.operators[0]] for proposal in proposals]
     assert len(proposals) == len(set(families)) == 4
 
@@ -110,7 +110,7 @@ def test_what_paid_is_refined_and_what_failed_gives_way() -> None:
     good = after(brief, Recipe(opening_paragraphs=1), R_at_100=0.02)
     bad = [after(brief, Recipe(title_times=times), R_at_100=-0.02) for times in (2, 3)]
     later = msgspec.structs.replace(brief, incumbent=good, history=(brief.incumbent, good, *bad), round=2)
-    operators = [proposal.operators[0] for proposal in OperatorProposer().propose(later, 6)]
+    operators = [proposal.operators[0] for proposal in proposed(OperatorProposer(), later, 6)]
     assert "opening_passage" in operators
     assert "repeat_title" not in operators
 
@@ -122,7 +122,7 @@ def test_near_misses_are_tried_together() -> None:
         after(brief, Recipe(added_fields=(("summary", 1),)), R_at_100=0.0, nDCG_at_10=0.009),
     ]
     later = msgspec.structs.replace(brief, history=(brief.incumbent, *misses), round=2)
-    proposals = OperatorProposer().propose(later, 4)
+    proposals = proposed(OperatorProposer(), later, 4)
     assert Recipe(title_times=3, added_fields=(("summary", 1),)) in [
         parse(p.program.source) for p in proposals
     ]
@@ -134,7 +134,7 @@ def test_a_rival_is_led_on_by_other_mechanisms() -> None:
     best = after(brief, Recipe(identifiers=True), R_at_100=0.01, nDCG_at_10=0.0)
     rival = after(brief, Recipe(opening_paragraphs=1), R_at_100=0.009, nDCG_at_10=0.05)
     later = msgspec.structs.replace(brief, incumbent=best, history=(brief.incumbent, best, rival), round=2)
-    found = [parse(proposal.program.source) for proposal in OperatorProposer().propose(later, 4)]
+    found = [parse(proposal.program.source) for proposal in proposed(OperatorProposer(), later, 4)]
     led_on = [recipe for recipe in found if recipe and recipe.opening_paragraphs and not recipe.identifiers]
     assert 1 <= len(led_on) <= 2
     assert all(recipe.single_passages == 2 for recipe in led_on)
@@ -146,8 +146,7 @@ def test_combination_unites_and_the_larger_gain_decides() -> None:
         after(brief, Recipe(title_times=2, opening_paragraphs=1), R_at_100=0.01),
         after(brief, Recipe(title_times=5, added_fields=(("summary", 1),)), R_at_100=0.02),
     ]
-    merged = OperatorProposer().combine(brief, passed)
-    assert merged is not None
+    (merged,) = OperatorProposer().combine(brief, passed).proposals
     assert parse(merged.program.source) == Recipe(
         title_times=5, opening_paragraphs=1, added_fields=(("summary", 1),)
     )
@@ -160,12 +159,12 @@ def test_combining_what_is_the_same_gives_nothing() -> None:
         after(brief, Recipe(title_times=2), R_at_100=0.01),
         after(brief, Recipe(title_times=3), R_at_100=0.02),
     ]
-    assert OperatorProposer().combine(brief, passed) is None
+    assert not OperatorProposer().combine(brief, passed).proposals
 
 
 def test_a_foreign_incumbent_is_built_upon() -> None:
     brief = brief_after(OperatorProposer(), 2, profile(DOCUMENTS), first="first_passage_plus_full")
-    proposals = OperatorProposer().propose(brief, 6)
+    proposals = proposed(OperatorProposer(), brief, 6)
     assert proposals
     for proposal in proposals:
         assert "original_represent" in proposal.program.source
@@ -184,10 +183,10 @@ def test_an_incumbent_that_cannot_be_wrapped_is_a_named_error() -> None:
     source = "class Preprocessor:\n    def preprocess(self, docs):\n        return []\n"
     brief = msgspec.structs.replace(first_brief(), incumbent=Trial(Program(source)))
     with pytest.raises(ProposerError, match="no function 'represent"):
-        OperatorProposer().propose(brief, 4)
+        proposed(OperatorProposer(), brief, 4)
 
 
 def test_seeds_differ() -> None:
     brief = first_brief()
-    chosen = {tuple(p.program.id for p in OperatorProposer(seed).propose(brief, 4)) for seed in range(8)}
+    chosen = {tuple(p.program.id for p in proposed(OperatorProposer(seed), brief, 4)) for seed in range(8)}
     assert len(chosen) > 1

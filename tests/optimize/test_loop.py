@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autoindex_pyserini.agents import Brief, Proposal, Trial
+from autoindex_pyserini.agents import Answer, Brief, BudgetSpentError, Proposal, Trial, Workbench
 from autoindex_pyserini.collection import SearchView, Split
 from autoindex_pyserini.errors import ProgramTimeoutError, RunDirectoryError
 from autoindex_pyserini.optimize import (
@@ -83,17 +83,18 @@ class Script:
         self.combined = combined
         self.briefs: list[Brief] = []
 
-    def propose(self, brief: Brief, count: int) -> list[Proposal]:
+    def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
         self.briefs.append(brief)
         names = self.rounds[brief.round - 1] if brief.round <= len(self.rounds) else []
-        return [Proposal(program(name), f"why {name}", brief.incumbent.program.id) for name in names]
+        parent = brief.incumbent.program.id
+        return Answer(tuple(Proposal(program(name), f"why {name}", parent) for name in names))
 
-    def combine(self, brief: Brief, passed: Sequence[Trial]) -> Proposal | None:
+    def combine(self, brief: Brief, passed: Sequence[Trial]) -> Answer:
         assert len(passed) > 1
         assert {trial.program.id for trial in passed} <= {trial.program.id for trial in brief.history}
         if self.combined is None:
-            return None
-        return Proposal(program(self.combined), "together", brief.incumbent.program.id)
+            return Answer()
+        return Answer((Proposal(program(self.combined), "together", brief.incumbent.program.id),))
 
 
 def run(path: Path, script: Script, scores: Scores, stop_after: int | None = None) -> Program:
@@ -189,11 +190,28 @@ def test_a_stopped_run_resumed_equals_an_uninterrupted_one(stop_after: int, tmp_
     ).read_bytes()
 
 
-def test_resuming_with_another_proposer_is_a_mismatch(tmp_path: Path) -> None:
+def test_a_resumed_run_asks_nobody_for_what_was_answered(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", Script(ROUNDS, "both"), Scores(VALUES))
     with pytest.raises(StopRequestedError):
-        run(tmp_path, Script(ROUNDS), Scores(VALUES), 2)
-    with pytest.raises(RunDirectoryError, match="start a new run directory"):
-        run(tmp_path, Script([["d"]]), Scores(VALUES))
+        run(tmp_path / "cut", Script(ROUNDS, "both"), Scores(VALUES), 4)
+    later = Script([[], *ROUNDS[1:]], "both")
+    assert run(tmp_path / "cut", later, Scores(VALUES)) == whole
+    assert [brief.round for brief in later.briefs] == [2, 3]
+
+
+def test_a_spent_budget_ends_the_run_well(tmp_path: Path) -> None:
+    class Poor(Script):
+        def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
+            if brief.round == 2:
+                raise BudgetSpentError("1,000 tokens are used up")
+            return super().propose(brief, bench, count)
+
+    assert run(tmp_path, Poor([["a"], ["b"]]), Scores({"a": 0.6})).summary == "a"
+    with Journal(tmp_path) as journal:
+        assert journal.events[-1] == Selected(program=program("a").id, reason="1,000 tokens are used up")
+    again = Script([["c"], ["c"]])
+    assert run(tmp_path, again, Scores({})).summary == "a"
+    assert not again.briefs
 
 
 def test_every_program_and_evaluation_is_kept(tmp_path: Path) -> None:
