@@ -103,6 +103,7 @@ class Search(msgspec.Struct, frozen=True):
         proposer: who proposes: ``operators``, ``llm``, or ``hand``.
         analysis: ``llm``: the Analysis Agent looks into the index before the Code Agent writes.
         history: ``llm``: the Code Agent is told what was tried before.
+        synthesis: ``llm``: where several candidates of a round pass, one that joins them is asked for.
         cases: ``llm`` and ``hand``: validation queries shown of each kind.
     """
 
@@ -115,6 +116,7 @@ class Search(msgspec.Struct, frozen=True):
     proposer: str = "operators"
     analysis: bool = True
     history: bool = True
+    synthesis: bool = True
     cases: int = 5
 
 
@@ -126,12 +128,14 @@ class Model(msgspec.Struct, frozen=True):
         temperature: of sampling, >= 0.
         max_completion_tokens: most tokens of one reply, those of reasoning among them.
         tool_turns: turns with tools that the Analysis Agent has (AutoIndex: 5).
+        repairs: requests that may follow on a reply without a program, and on each broken program.
     """
 
     name: str = ""
     temperature: float = 0.7
     max_completion_tokens: int = 16_384
     tool_turns: int = 5
+    repairs: int = 1
 
 
 class Endpoint(msgspec.Struct, frozen=True):

@@ -62,7 +62,8 @@ class OperatorProposer:
         found += _from_rival(brief, lessons)
         scored = [(score * math.exp(chance.gauss(0, JITTER)), move) for score, move in found]
         scored.sort(key=lambda pair: -pair[0])
-        return Answer(tuple(self._pick(recipe, [move for _, move in scored], brief, count)))
+        picked = self._pick(recipe, [move for _, move in scored], brief, count)
+        return Answer(tuple(picked), ended="" if picked else f"{self.name} has nothing left to propose")
 
     def _pick(self, recipe: Recipe, ranked: list[Move], brief: Brief, count: int) -> list[Proposal]:
         """Return the first moves that were not tried, variety before rank."""

@@ -21,7 +21,7 @@ class ProposerError(AutoIndexError):
 
 
 class BudgetSpentError(AutoIndexError):
-    """A limit on tokens, money or time is reached; the message says which. The run ends well."""
+    """A limit on tokens, money or time is reached; the message says which. Proposers end the search with it."""
 
 
 class FieldProfile(msgspec.Struct, frozen=True):
@@ -173,6 +173,7 @@ class Brief(msgspec.Struct, frozen=True):
         limits: what a program may do.
         num_validation_queries: queries that the objective is averaged over.
         evidence: what the failing validation queries say of the fields; may be empty.
+        notes: what became of drafts of the last round that are not among its trials.
     """
 
     profile: CollectionProfile
@@ -185,6 +186,7 @@ class Brief(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     num_validation_queries: int = 0
     evidence: tuple[FieldEvidence, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -229,14 +231,16 @@ class Answer(msgspec.Struct, frozen=True):
     """What a proposer answers.
 
     Attributes:
-        proposals: the most promising first; empty if nothing is left to try.
+        proposals: the most promising first.
         costs: what its agents used.
         notes: what became of drafts that are not among the proposals, one line each.
+        ended: why the search ends here; empty if it goes on. Not read where there are proposals.
     """
 
     proposals: tuple[Proposal, ...] = ()
     costs: tuple[AgentCost, ...] = ()
     notes: tuple[str, ...] = ()
+    ended: str = ""
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -308,12 +312,11 @@ class Proposer(Protocol):
         """Return up to `count` proposals, the most promising first.
 
         No proposal has the id of a program in the brief or of another proposal. The answer depends on
-        the brief, the bench and the proposer's own settings alone. Without proposals, nothing is left to
-        try.
+        the brief, the bench and the proposer's own settings alone. Who has nothing left to propose says
+        so in `Answer.ended`.
 
         Raises:
             ProposerError: the incumbent cannot be built upon, or nobody answers.
-            BudgetSpentError: a limit on what may be used is reached.
         """
         ...
 

@@ -33,6 +33,7 @@ class Desk:
         self._profile: CollectionProfile | None = None
         self._diagnosed = ""
         self._evidence: tuple[FieldEvidence, ...] = ()
+        self.notes: tuple[str, ...] = ()
 
     def seat(self, incumbent: Trial, history: tuple[Trial, ...], number: int) -> None:
         """Say who the incumbent of this round is, and what was tried so far."""
@@ -59,4 +60,5 @@ class Desk:
             limits=self._settings.limits,
             num_validation_queries=len(self._view.validation.qrels),
             evidence=self._evidence,
+            notes=self.notes,
         )

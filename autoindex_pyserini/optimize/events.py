@@ -45,6 +45,7 @@ class Proposed(Event, tag="proposed", frozen=True, kw_only=True):
         programs: the proposals; empty if there was none.
         costs: what each language-model agent used for this answer.
         notes: what became of drafts that are not among the programs, one line each.
+        ended: why the search ends, where it does for want of programs.
     """
 
     round: int
@@ -52,6 +53,7 @@ class Proposed(Event, tag="proposed", frozen=True, kw_only=True):
     programs: tuple[ProposedProgram, ...] = ()
     costs: tuple[AgentCost, ...] = ()
     notes: tuple[str, ...] = ()
+    ended: str = ""
 
 
 class Tried(Event, tag="tried", frozen=True, kw_only=True):

@@ -66,10 +66,6 @@ class Journal:
         self._next += 1
         return event
 
-    def is_next(self, kind: type[msgspec.Struct]) -> bool:
-        """Whether the next recorded event is of this kind; False where the record ends."""
-        return self._next < len(self._recorded) and isinstance(self._recorded[self._next], kind)
-
     def append(self, event: JournalEvent) -> None:
         """Write an event and flush it to disk.
 

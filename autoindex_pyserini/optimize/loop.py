@@ -11,7 +11,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from autoindex_pyserini.agents import Answer, BudgetSpentError, Proposal, Proposer, Trial
+from autoindex_pyserini.agents import Answer, Proposal, Proposer, Trial
 from autoindex_pyserini.collection import SearchView
 from autoindex_pyserini.errors import ProgramFault
 from autoindex_pyserini.evaluation import accepts, compare
@@ -93,18 +93,10 @@ class Loop:
         for number in count(1):
             if rounds and number > rounds:
                 break
-            ended = self._journal.recorded(Selected) if self._journal.is_next(Selected) else None
-            if ended is not None:
-                self._listener(ended)
-                return incumbent.program
             self._desk.seat(incumbent, tuple(self._trials), number)
-            try:
-                proposals = self._answer(number, "candidate", self._propose)
-            except BudgetSpentError as spent:
-                reason = str(spent)
-                break
-            if not proposals:
-                reason = f"{self._proposer.name} has nothing left to propose"
+            proposals, ended = self._answer(number, "candidate", self._propose)
+            if ended and not proposals:
+                reason = ended
                 break
             best = self._round(number, incumbent, proposals)
             leader = (best or incumbent).program.id
@@ -116,14 +108,11 @@ class Loop:
     def _propose(self) -> Answer:
         return self._proposer.propose(self._desk.brief(), self._desk, self._settings.search.candidates)
 
-    def _combine(self, passed: Sequence[Trial]) -> Answer:
-        try:
-            return self._proposer.combine(self._desk.brief(), passed)
-        except BudgetSpentError as spent:  # the round ends without; the next one will not begin
-            return Answer(notes=(str(spent),))
+    def _answer(self, number: int, kind: str, ask: Callable[[], Answer]) -> tuple[list[Proposal], str]:
+        """What the proposer answered, or answers now; the programs are on disk before the record is.
 
-    def _answer(self, number: int, kind: str, ask: Callable[[], Answer]) -> list[Proposal]:
-        """What the proposer answered, or answers now; the programs are on disk before the record is."""
+        The second value says why the search ends, if it does.
+        """
         event = self._journal.recorded(Proposed)
         if event is None:
             if self._should_stop():
@@ -140,13 +129,16 @@ class Loop:
                 ),
                 costs=answer.costs,
                 notes=answer.notes,
+                ended=answer.ended,
             )
             self._journal.append(event)
         self._listener(event)
-        return [
+        self._desk.notes = event.notes if kind == "candidate" else (*self._desk.notes, *event.notes)
+        proposals = [
             Proposal(self._directory.program(one.program), one.hypothesis, one.parent, one.operators)
             for one in event.programs
         ]
+        return proposals, event.ended
 
     def _round(self, number: int, incumbent: Trial, proposals: Sequence[Proposal]) -> Trial | None:
         """Evaluate a round's proposals; the best accepted one, or the combination that beats it."""
@@ -158,7 +150,9 @@ class Loop:
         if len(passed) == 1:
             return best
         self._desk.seat(incumbent, tuple(self._trials), number)
-        combined = self._answer(number, "combination", lambda: self._combine(passed))
+        combined, _ = self._answer(
+            number, "combination", lambda: self._proposer.combine(self._desk.brief(), passed)
+        )
         if not combined:
             return best
         trial = self._try(combined[0], number, "combination", incumbent, best)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autoindex_pyserini.agents import Answer, Brief, BudgetSpentError, Proposal, Trial, Workbench
+from autoindex_pyserini.agents import Answer, Brief, Proposal, Trial, Workbench
 from autoindex_pyserini.collection import SearchView, Split
 from autoindex_pyserini.errors import ProgramTimeoutError, RunDirectoryError
 from autoindex_pyserini.optimize import (
@@ -87,7 +87,8 @@ class Script:
         self.briefs.append(brief)
         names = self.rounds[brief.round - 1] if brief.round <= len(self.rounds) else []
         parent = brief.incumbent.program.id
-        return Answer(tuple(Proposal(program(name), f"why {name}", parent) for name in names))
+        proposals = tuple(Proposal(program(name), f"why {name}", parent) for name in names)
+        return Answer(proposals, ended="" if names else "nothing is left")
 
     def combine(self, brief: Brief, passed: Sequence[Trial]) -> Answer:
         assert len(passed) > 1
@@ -161,7 +162,7 @@ def test_the_search_ends_when_nothing_is_left_to_propose(tmp_path: Path) -> None
     with Journal(tmp_path) as journal:
         last = journal.events[-1]
     assert isinstance(last, Selected)
-    assert "nothing left" in last.reason
+    assert "nothing is left" in last.reason
 
 
 def test_fixed_and_broken_queries_are_counted_against_the_parent(tmp_path: Path) -> None:
@@ -199,18 +200,21 @@ def test_a_resumed_run_asks_nobody_for_what_was_answered(tmp_path: Path) -> None
     assert [brief.round for brief in later.briefs] == [2, 3]
 
 
-def test_a_spent_budget_ends_the_run_well(tmp_path: Path) -> None:
-    class Poor(Script):
+def test_a_proposer_may_end_the_search_or_go_on_without_programs(tmp_path: Path) -> None:
+    class Tired(Script):
         def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
             if brief.round == 2:
-                raise BudgetSpentError("1,000 tokens are used up")
+                return Answer(notes=("program 1 is not used",))
             return super().propose(brief, bench, count)
 
-    assert run(tmp_path, Poor([["a"], ["b"]]), Scores({"a": 0.6})).summary == "a"
-    with Journal(tmp_path) as journal:
-        assert journal.events[-1] == Selected(program=program("a").id, reason="1,000 tokens are used up")
+    script = Tired([["a"], [], ["b"], []])
+    assert run(tmp_path, script, Scores({"a": 0.6, "b": 0.7})).summary == "b"
+    assert script.briefs[1].notes == ("program 1 is not used",)
+    ended = run(tmp_path / "ended", Script([["a"], []]), Scores({"a": 0.6}))
+    with Journal(tmp_path / "ended") as journal:
+        assert journal.events[-1] == Selected(program=ended.id, reason="nothing is left")
     again = Script([["c"], ["c"]])
-    assert run(tmp_path, again, Scores({})).summary == "a"
+    assert run(tmp_path / "ended", again, Scores({})) == ended
     assert not again.briefs
 
 

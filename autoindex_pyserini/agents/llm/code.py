@@ -1,0 +1,205 @@
+"""The Code Agent: writes complete candidate programs from the summary, the incumbent and the history.
+
+AutoIndex (arXiv 2607.18603), section 3.3; the synthesis of several that passed is section 3.4.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autoindex_pyserini.agents.briefing import (
+    change_text,
+    contract_text,
+    history_text,
+    profile_text,
+    retriever_text,
+    scores_text,
+)
+from autoindex_pyserini.agents.llm.client import ModelClient
+from autoindex_pyserini.agents.llm.parsing import Draft, drafts
+from autoindex_pyserini.agents.llm.prompts import prompt
+from autoindex_pyserini.agents.llm.replies import ModelReplyError
+from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
+from autoindex_pyserini.errors import InvalidProgramError
+from autoindex_pyserini.program import Program, check
+from autoindex_pyserini.program.source import parse
+from autoindex_pyserini.settings import Limits, Retriever, Search
+
+type Message = Mapping[str, Any]
+
+
+class CodeAgent:
+    """Writes programs. Keeps no state between calls.
+
+    Args:
+        client: answers requests.
+        search: threshold, and whether the history is told.
+        retriever: what the prompt says of it.
+        repairs: requests that may follow on a reply without a program, or on a broken program.
+    """
+
+    def __init__(self, client: ModelClient, search: Search, retriever: Retriever, *, repairs: int) -> None:
+        self._client = client
+        self._search = search
+        self._retriever = retriever
+        self._repairs = repairs
+
+    def write(self, brief: Brief, summary: str, count: int) -> tuple[list[Proposal], list[str]]:
+        """Return up to `count` proposals that were not tried before, and what became of other drafts.
+
+        Raises:
+            EndpointError: nobody answers.
+            BudgetSpentError: a limit is reached.
+        """
+        worth = 1 / max(1, brief.num_validation_queries)
+        task = prompt(
+            "code_task",
+            profile=profile_text(brief.profile),
+            scores=scores_text(brief.incumbent),
+            queries=brief.num_validation_queries,
+            worth=f"{worth:.4f}",
+            objective=brief.objective,
+            threshold=f"{self._search.threshold:g}",
+            program=brief.incumbent.program.source,
+            analysis=f"## What the analysis found\n\n{summary}" if summary else "",
+            history=history_text(brief.history) if self._search.history else "",
+            notes=_notes_text(brief.notes) if self._search.history else "",
+            count=count,
+        )
+        return self._programs(brief, task, "code", count)
+
+    def join(self, brief: Brief, passed: Sequence[Trial]) -> tuple[list[Proposal], list[str]]:
+        """Return at most one program that joins several of a round, and what became of other drafts.
+
+        Raises:
+            EndpointError: nobody answers.
+            BudgetSpentError: a limit is reached.
+        """
+        parts = [
+            f"## Program {number}: {trial.hypothesis}\n\nAgainst that program: {change_text(trial)}\n\n"
+            f"```python\n{trial.program.source}\n```"
+            for number, trial in enumerate(passed, 1)
+        ]
+        task = prompt("synthesis_task", program=brief.incumbent.program.source, programs="\n\n".join(parts))
+        return self._programs(brief, task, "synthesis", 1)
+
+    def _programs(self, brief: Brief, task: str, agent: str, count: int) -> tuple[list[Proposal], list[str]]:
+        system = prompt(
+            "code_system",
+            contract=contract_text(brief.limits),
+            retriever=retriever_text(brief, self._retriever),
+        )
+        messages: list[Message] = [
+            {"role": "system", "content": system},
+            {"role": "user", "content": task},
+        ]
+        notes: list[str] = []
+        found = self._drafts(messages, brief, agent, count, notes)
+        if len(found) > count:
+            notes.append(f"{len(found)} programs came, {count} were asked for: the first {count} count")
+        known = {_meaning(trial.program): trial.program.id for trial in (brief.incumbent, *brief.history)}
+        proposals: list[Proposal] = []
+        for number, draft in enumerate(found[:count], 1):
+            checked = self._checked(messages, brief, agent, draft, f"program {number}", notes)
+            if checked is None:
+                continue
+            program = Program(checked.source)
+            meaning = _meaning(program)
+            if meaning in known:
+                notes.append(f"program {number} does what {known[meaning]} did; it is not tried again")
+                continue
+            known[meaning] = program.id
+            hypothesis = checked.hypothesis or draft.hypothesis or program.summary or "no reason was given"
+            proposals.append(Proposal(program, hypothesis, brief.incumbent.program.id, (agent,)))
+        return proposals, notes
+
+    def _drafts(
+        self, messages: list[Message], brief: Brief, agent: str, count: int, notes: list[str]
+    ) -> list[Draft]:
+        """Ask until there is a program in the reply, or the repairs are used up; `messages` grow."""
+        for attempt in range(self._repairs + 1):
+            problem = ""
+            try:
+                text = self._client.complete(messages, agent=agent, round=brief.round).text
+            except ModelReplyError as error:
+                text, problem = error.reply.text, str(error)
+            found = drafts(text)
+            messages.append({"role": "assistant", "content": text})
+            if problem:
+                notes.append(problem)
+            if found:
+                return found
+            problem = problem or "no program was in the reply"
+            if attempt < self._repairs:
+                wanted = (
+                    f"Write up to {count} programs again, shorter if need be: each after one line that "
+                    'begins with "Hypothesis:", each complete in a fenced block that starts with ```python.'
+                )
+                request = prompt("reply_repair", problem=f"That cannot be used: {problem}.", wanted=wanted)
+                messages.append({"role": "user", "content": request})
+            else:
+                notes.append(f"no usable reply: {problem}")
+        return []
+
+    def _checked(
+        self, messages: Sequence[Message], brief: Brief, agent: str, draft: Draft, name: str, notes: list[str]
+    ) -> Draft | None:
+        """The draft if it keeps the static rules, else what the model makes of it when told why not."""
+        error = _fault(draft, brief.limits)
+        for _ in range(self._repairs):
+            if error is None:
+                return draft
+            line = _line(draft.source, error.line)
+            request = prompt(
+                "code_repair",
+                what=f"{name[0].upper()}{name[1:]} cannot be used:",
+                error=error,
+                line=f"The line is: `{line}`" if line else "",
+            )
+            # Each repair is a conversation of its own: one broken program must not confuse the next.
+            talk = [*messages, {"role": "user", "content": request}]
+            try:
+                found = drafts(self._client.complete(talk, agent=agent, round=brief.round).text)
+            except ModelReplyError as failed:
+                found = drafts(failed.reply.text)
+            if found:
+                draft = found[0]
+                error = _fault(draft, brief.limits)
+        if error is None:
+            return draft
+        notes.append(f"{name} is not used: {error}")
+        return None
+
+
+def _fault(draft: Draft, limits: Limits) -> InvalidProgramError | None:
+    try:
+        check(Program(draft.source), limits)
+    except InvalidProgramError as error:
+        return error
+    return None
+
+
+def _line(source: str, number: int | None) -> str:
+    lines = source.split("\n")
+    return lines[number - 1].strip() if number and number <= len(lines) else ""
+
+
+def _meaning(program: Program) -> str:
+    """The program without its comments, docstrings and layout: equal for programs that do the same."""
+    return ast.dump(_Bare().visit(copy.deepcopy(parse(program.source))))
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes docstrings away."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        """Drop expressions that are constants: docstrings, and others without effect."""
+        return None if isinstance(node.value, ast.Constant) else node
+
+
+def _notes_text(notes: Sequence[str]) -> str:
+    lines = "\n".join(f"- {note}" for note in notes)
+    return f"## What became of your last reply\n\n{lines}" if notes else ""
