@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from autoindex_pyserini.agents import OperatorProposer, Proposer, is_rendered
+from autoindex_pyserini.agents import is_rendered
 from autoindex_pyserini.collection import Collection, Split
 from autoindex_pyserini.errors import IndexDirectoryError, InputError
 from autoindex_pyserini.evaluation import check_measures
@@ -15,6 +15,7 @@ from autoindex_pyserini.lucene import analyzer_config, read_manifest
 from autoindex_pyserini.optimize.events import Finished, Started, Tested
 from autoindex_pyserini.optimize.journal import Journal
 from autoindex_pyserini.optimize.loop import Listener, Loop
+from autoindex_pyserini.optimize.proposers import check_proposer, proposer_for
 from autoindex_pyserini.optimize.run_directory import RunDirectory, TestResult, settings_hash
 from autoindex_pyserini.pipeline import Outcome, Pipeline, Progress
 from autoindex_pyserini.program import Program
@@ -66,18 +67,7 @@ def check_settings(settings: Settings) -> None:
         raise InputError(f"illegal k1 value: {retriever.k1}, must be a non-negative finite value")
     analyzer_config(retriever.analyzer)
     check_measures(search.measures)
-    proposer_for(settings)
-
-
-def proposer_for(settings: Settings) -> Proposer:
-    """The proposer that the settings name.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    if settings.search.proposer == "operators":
-        return OperatorProposer(settings.search.seed)
-    raise InputError(f"unknown proposer {settings.search.proposer!r}; use: operators")
+    check_proposer(settings)
 
 
 def run(
@@ -88,6 +78,7 @@ def run(
     progress: Progress | None = None,
     listener: Listener = lambda event: None,
     should_stop: Callable[[], bool] = lambda: False,
+    replay: Path | None = None,
 ) -> RunResult:
     """Search for a better program, test it once and publish its index; or go on with a run that did not end.
 
@@ -97,14 +88,15 @@ def run(
         directory: from `RunDirectory.create` or `RunDirectory.open`.
         progress: told about long work.
         listener: told of every event.
-        should_stop: asked before each evaluation.
+        should_stop: asked before each evaluation, and while a model is waited for.
+        replay: a run directory whose model answers this run, instead of an endpoint.
 
     Raises:
         RunDirectoryError: the directory is in use, or its journal does not fit.
         StopRequestedError: the user asked to stop; the run can be resumed.
     """
     check_settings(settings)
-    proposer = proposer_for(settings)
+    proposer = proposer_for(settings, directory.path, replay=replay, should_stop=should_stop)
     start = Program.builtin(START)
     view = collection.for_search()
     with Journal(directory.path) as journal:
