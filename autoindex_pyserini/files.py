@@ -1,12 +1,21 @@
-"""Files that are whole or absent, whatever stops the process."""
+"""Files that are whole or absent, and scratch directories that do not stay, whatever stops the process."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import re
+import shutil
+import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _UNFINISHED = ".part"
+_SCRATCH = "autoindex-scratch-"
+_SCRATCH_NAME = re.compile(rf"{_SCRATCH}[a-z0-9_]{{8}}")  # what `mkdtemp` makes of it
 
 
 def clear_unfinished(folder: Path) -> None:
@@ -50,3 +59,76 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def scratch_directory() -> Iterator[Path]:
+    """Give an empty directory in the folder for temporary files; it is removed when the block ends.
+
+    A process that is killed leaves its directory behind: the next one to come here, of the same user, removes
+    it. A lock on the directory, which the kernel releases with the process, tells the living from the dead.
+
+    Raises:
+        OSError: no directory can be made.
+    """
+    folder = Path(tempfile.gettempdir())
+    _clear_abandoned(folder)
+    path, descriptor = _held_directory(folder)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _held_directory(folder: Path) -> tuple[Path, int]:
+    """A new directory, and a descriptor of it that holds its lock.
+
+    Another process may take it for abandoned between its making and its locking; then there is nothing in it
+    yet, and another one is made.
+    """
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=folder))
+        try:
+            descriptor = _open_directory(path)
+        except FileNotFoundError:
+            continue
+        with contextlib.suppress(OSError):  # a file system without locks: nobody clears there, either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if _is_at(path, descriptor):
+            return path, descriptor
+        os.close(descriptor)
+
+
+def _clear_abandoned(folder: Path) -> None:
+    """Remove the scratch directories of this user that no living process holds."""
+    for entry in os.scandir(folder):
+        if not _SCRATCH_NAME.fullmatch(entry.name):
+            continue
+        try:
+            descriptor = _open_directory(Path(entry.path))
+        except OSError:  # another user's, or gone, or not a directory
+            continue
+        try:
+            found = os.fstat(descriptor)
+            if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != 0o700:
+                continue
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(Path(entry.path), descriptor):
+                shutil.rmtree(entry.path, ignore_errors=True)
+        except OSError:  # in use, or on a file system without locks
+            continue
+        finally:
+            os.close(descriptor)
+
+
+def _open_directory(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether this path still leads to the directory that is open."""
+    try:
+        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
+from autoindex_pyserini.files import scratch_directory
 
 if TYPE_CHECKING:
     from autoindex_pyserini.program import Program
@@ -59,10 +59,10 @@ def evaluate(
             check(one, settings.limits)
     labels = _labels(programs)
     rows = []
-    with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-evaluate-") as scratch:
+    with bars() as progress, scratch_directory() as scratch:
         loaded = load(collection, validation=validation, progress=progress)
         queries = loaded.validation if split == "validation" else loaded.open_test()
-        pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress, trusted=is_rendered)
+        pipeline = Pipeline(loaded, settings, scratch, progress=progress, trusted=is_rendered)
         for argument, label, one in zip(program, labels, programs, strict=True):
             with options.naming(argument):
                 outcome, run = pipeline.evaluate(one, queries)
@@ -99,4 +99,4 @@ def _write(path: Path, run: Run) -> None:
     except RunFormatError as error:
         other = path.with_suffix(".jsonl")
         write_run(other, run)
-        err.print(f"{error}; written to {other} instead", markup=False)
+        err.print(f"{error}; written to {other} instead")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
+from autoindex_pyserini.files import scratch_directory
 
 
 def index(
@@ -52,9 +52,9 @@ def index(
         store_positions=store_positions,
         optimize=optimize,
     )
-    with bars() as progress, tempfile.TemporaryDirectory(prefix="autoindex-index-") as scratch:
+    with bars() as progress, scratch_directory() as scratch:
         loaded = load(collection, validation=validation, progress=progress)
-        pipeline = Pipeline(loaded, settings, Path(scratch), progress=progress, trusted=is_rendered)
+        pipeline = Pipeline(loaded, settings, scratch, progress=progress, trusted=is_rendered)
         with options.naming(program):
             manifest, costs = pipeline.publish(chosen, index, options=keep, overwrite=overwrite)
     if json:

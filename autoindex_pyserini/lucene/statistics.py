@@ -7,12 +7,12 @@ stem. Both indexes are thrown away.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import batched
 from pathlib import Path
 from typing import Any
 
+from autoindex_pyserini.files import scratch_directory
 from autoindex_pyserini.lucene.analyzers import analyzer_config, unstemmed
 from autoindex_pyserini.lucene.index import IndexBuilder, IndexOptions, open_reader
 from autoindex_pyserini.lucene.jvm import java_class
@@ -34,8 +34,8 @@ def corpus_statistics(documents: Iterable[Document], *, analyzer: str, threads: 
     Returns:
         document frequencies by lower-cased surface form; stop words are absent.
     """
-    with tempfile.TemporaryDirectory(prefix="autoindex-statistics-") as scratch:
-        stemmed, surface = Path(scratch) / "stemmed", Path(scratch) / "surface"
+    with scratch_directory() as scratch:
+        stemmed, surface = scratch / "stemmed", scratch / "surface"
         plain = IndexOptions(analyzer=analyzer, threads=threads)
         bare = IndexOptions(analyzer=unstemmed(analyzer), threads=threads)
         with IndexBuilder(stemmed, plain) as left, IndexBuilder(surface, bare) as right:
