@@ -1,5 +1,6 @@
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,19 @@ ANIMALS = [
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
+    """See `_toy`."""
+    return _toy(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def make_toy() -> Callable[[Path], Path]:
+    """See `_toy`."""
+    return _toy
+
+
+def _toy(place: Path) -> Path:
     """A BEIR folder: every animal's text speaks of the next one, so that its keywords field decides."""
-    folder = tmp_path / "toy"
+    folder = place / "toy"
     folder.mkdir()
     rows, queries, qrels = [], [], []
     for number, animal in enumerate(ANIMALS):

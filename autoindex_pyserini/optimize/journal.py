@@ -20,6 +20,8 @@ from autoindex_pyserini.optimize.events import JournalEvent
 
 FILE_NAME = "journal.jsonl"
 _LOCK_NAME = ".lock"
+_OPENING = b'{"event":"'
+_REMEDY = "put the file back as the run wrote it, or start a new run directory"
 _decoder = msgspec.json.Decoder(JournalEvent)
 
 
@@ -133,17 +135,33 @@ def read_events(directory: Path) -> tuple[JournalEvent, ...]:
 
 def _read(path: Path) -> tuple[list[JournalEvent], int]:
     """Events, and the length in bytes of the whole lines; a torn last line is left out."""
-    if not path.exists():
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
         return [], 0
-    data = path.read_bytes()
+    except OSError as error:
+        raise RunDirectoryError(f"{path}: cannot be read: {error.strerror}; {_REMEDY}") from error
     length = data.rfind(b"\n") + 1
     events: list[JournalEvent] = []
     for number, line in enumerate(data[:length].splitlines(), 1):
         try:
             events.append(_decoder.decode(line))
-        except msgspec.DecodeError as error:
-            raise RunDirectoryError(f"{path}:{number}: not an event of this version: {error}") from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise RunDirectoryError(
+                f"{path}:{number}: not an event of this version: {error}; {_REMEDY}"
+            ) from error
+    if not _is_torn(data[length:]):
+        raise RunDirectoryError(f"{path}:{len(events) + 1}: not the beginning of an event; {_REMEDY}")
     return events, length
+
+
+def _is_torn(tail: bytes) -> bool:
+    """Whether bytes after the last whole line may be ours: a line's beginning, or what a crash left of it.
+
+    A file system may give a file its new length before its new bytes, and show NULs in their place.
+    """
+    written = tail.rstrip(b"\0")
+    return written.startswith(_OPENING[: len(written)])
 
 
 def _lock(directory: Path) -> BinaryIO:
