@@ -21,7 +21,7 @@ class ProposerError(AutoIndexError):
 
 
 class BudgetSpentError(AutoIndexError):
-    """A limit on tokens, money or time is reached; the message says which. Proposers end the search with it."""
+    """A limit on tokens, money or time is reached; the message says which. A proposer then ends."""
 
 
 class FieldProfile(msgspec.Struct, frozen=True):

@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 
 from autoindex_pyserini import __version__
-from autoindex_pyserini.cli import collection, doctor, evaluate, index, inspect, optimize, search, show
+from autoindex_pyserini.cli import (
+    ablate,
+    collection,
+    doctor,
+    evaluate,
+    index,
+    inspect,
+    optimize,
+    search,
+    show,
+)
 from autoindex_pyserini.errors import AutoIndexError, InputError
 
 app = typer.Typer(
@@ -41,6 +51,7 @@ def _interruptible[**P, T](command: Callable[P, T]) -> Callable[P, T]:
 for _command in (
     optimize.demo,
     optimize.optimize,
+    ablate.ablate,
     evaluate.evaluate,
     index.index,
     search.search,

@@ -11,12 +11,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
+from autoindex_pyserini.cli import model_options as llm
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
-from autoindex_pyserini.settings import Retriever, Search
+from autoindex_pyserini.settings import Endpoint, Model, Retriever, Search
 
 if TYPE_CHECKING:
     from autoindex_pyserini.collection import Collection
@@ -24,21 +26,15 @@ if TYPE_CHECKING:
     from autoindex_pyserini.settings import Settings
 
 DEMO = "pydata-api"
-_DEFAULTS = Search()
-
-Rounds = Annotated[int, typer.Option(help="Rounds of proposals.")]
-Candidates = Annotated[int, typer.Option(help="Proposals a round.")]
-Seed = Annotated[int, typer.Option(help="Seeds every choice of the proposer.")]
-Objective = Annotated[str, typer.Option(help="The measure that decides, an ir_measures name.")]
 
 
 def demo(
     out_dir: Annotated[
         Path | None, typer.Option("--out", metavar="RUN_DIR", help="The run directory; must not exist.")
     ] = None,
-    rounds: Rounds = _DEFAULTS.rounds,
-    candidates: Candidates = _DEFAULTS.candidates,
-    seed: Seed = _DEFAULTS.seed,
+    rounds: llm.Rounds = llm.ROUNDS,
+    candidates: llm.Candidates = llm.CANDIDATES,
+    seed: llm.Seed = llm.SEED,
     workers: options.Workers = 0,
     json: options.Json = False,
 ) -> None:
@@ -50,12 +46,37 @@ def demo(
 def optimize(
     collection: options.CollectionArgument,
     out_dir: Annotated[Path, typer.Option("--out", metavar="RUN_DIR", help="The run directory.")],
-    rounds: Rounds = _DEFAULTS.rounds,
-    candidates: Candidates = _DEFAULTS.candidates,
-    seed: Seed = _DEFAULTS.seed,
-    objective: Objective = _DEFAULTS.objective,
+    rounds: llm.Rounds = llm.ROUNDS,
+    candidates: llm.Candidates = llm.CANDIDATES,
+    seed: llm.Seed = llm.SEED,
+    objective: llm.Objective = llm.OBJECTIVE,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run directory.")] = False,
     validation: options.Validation = None,
+    threshold: llm.Threshold = llm.THRESHOLD,
+    proposer: llm.Proposer = llm.PROPOSER,
+    model: llm.ModelName = "",
+    base_url: llm.BaseUrl = "",
+    temperature: llm.Temperature = llm.TEMPERATURE,
+    tool_turns: llm.ToolTurns = llm.TOOL_TURNS,
+    completion_tokens: llm.CompletionTokens = llm.COMPLETION_TOKENS,
+    no_history: Annotated[
+        bool, typer.Option("--no-history", help="llm: tell nothing of earlier tries.")
+    ] = False,
+    no_analysis: Annotated[bool, typer.Option("--no-analysis", help="llm: no Analysis Agent.")] = False,
+    one_shot: Annotated[
+        bool, typer.Option("--one-shot", help="llm: one reply, no analysis, no repair, no synthesis.")
+    ] = False,
+    price_in: llm.PriceIn = 0.0,
+    price_out: llm.PriceOut = 0.0,
+    max_tokens: llm.MaxTokens = llm.MAX_TOKENS,
+    max_money: llm.MaxMoney = 0.0,
+    max_seconds: llm.MaxSeconds = 0.0,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN_DIR", help="llm: repeat this run with its recorded replies, without a model."
+        ),
+    ] = None,
     k1: options.K1 = options.K1_DEFAULT,
     b: options.B = options.B_DEFAULT,
     analyzer: options.Analyzer = options.ANALYZER_DEFAULT,
@@ -64,8 +85,6 @@ def optimize(
     json: options.Json = False,
 ) -> None:
     """Search for a representation that raises the objective, test it once, and build its index."""
-    import msgspec
-
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.optimize import (
         RunDirectory,
@@ -76,37 +95,69 @@ def optimize(
     )
     from autoindex_pyserini.report import describe_retriever
 
-    measures = tuple(dict.fromkeys((objective, *_DEFAULTS.measures)))
-    search = Search(rounds=rounds, candidates=candidates, seed=seed, objective=objective, measures=measures)
-    settings = options.make_settings(
-        k1=k1, b=b, analyzer=analyzer, workers=workers, sandbox=sandbox, search=search
+    if not resume:
+        RunDirectory.check_unused(out_dir)
+    settings = llm.search_settings(
+        options.make_settings(k1=k1, b=b, analyzer=analyzer, workers=workers, sandbox=sandbox),
+        search=Search(
+            rounds=rounds,
+            candidates=candidates,
+            seed=seed,
+            objective=objective,
+            threshold=threshold,
+            proposer=proposer,
+            analysis=not no_analysis,
+            history=not no_history,
+        ),
+        model=Model(model, temperature, completion_tokens, tool_turns),
+        endpoint=Endpoint(
+            base_url=base_url,
+            price_in=price_in,
+            price_out=price_out,
+            max_tokens=max_tokens,
+            max_money=max_money,
+            max_seconds=max_seconds,
+        ),
+        one_shot=one_shot,
     )
-    if resume:
-        directory, recorded = RunDirectory.open(out_dir)
+    if resume or replay:
+        known, recorded = RunDirectory.open(out_dir if resume or replay is None else replay)
         _check_same(collection, settings, recorded)
-        settings = msgspec.structs.replace(recorded.settings, execution=settings.execution)
+        known.check(recorded)
+        settings = msgspec.structs.replace(
+            recorded.settings,
+            execution=settings.execution,
+            endpoint=_given_or(settings.endpoint, recorded.settings.endpoint),
+        )
         collection, validation = recorded.collection, recorded.validation or None
+        if resume:
+            directory = known
+            replay = Path(recorded.replay) if recorded.replay else None
     check_settings(settings)
     with bars() as progress:
         loaded = load(collection, validation=validation, progress=progress)
         if not resume:
             where = str(Path(collection).resolve()) if Path(collection).is_dir() else collection
+            source = str(replay.resolve()) if replay else ""
             directory = RunDirectory.create(
-                out_dir, RunSettings(where, settings, validation=validation or "")
+                out_dir, RunSettings(where, settings, validation=validation or "", replay=source)
             )
         if not json:
             splits = f"{len(loaded.validation.topics):,} validation queries"
             out.print(f"{loaded.name}: {loaded.num_documents:,} documents, {splits}; run in {out_dir}")
             out.print(describe_retriever(settings))
-        with _graceful_stop() as should_stop:
+            if settings.search.proposer == "llm" and not replay:
+                out.print(_estimate(settings))
+        with graceful_stop() as should_stop:
             try:
                 result = run(
                     loaded,
                     settings,
                     directory,
                     progress=progress,
-                    listener=_quiet if json else _printer(settings),
+                    listener=_quiet if json else _print,
                     should_stop=should_stop,
+                    replay=replay,
                 )
             except (StopRequestedError, KeyboardInterrupt):
                 err.print(f"stopped; go on with: autoindex optimize {collection} --out {out_dir} --resume")
@@ -124,6 +175,7 @@ def _check_same(collection: str, settings: Settings, recorded: RunSettings) -> N
     parts = (
         (settings.search, recorded.settings.search, Search()),
         (settings.retriever, recorded.settings.retriever, Retriever()),
+        (settings.model, recorded.settings.model, Model()),
     )
     for given, was, default in parts:
         for name in given.__struct_fields__:
@@ -134,44 +186,66 @@ def _check_same(collection: str, settings: Settings, recorded: RunSettings) -> N
                 )
 
 
+def _given_or(given: Endpoint, recorded: Endpoint) -> Endpoint:
+    """The recorded endpoint with what the user gives anew: another address, or more budget."""
+    changed = {
+        name: getattr(given, name)
+        for name in given.__struct_fields__
+        if getattr(given, name) != getattr(Endpoint(), name)
+    }
+    return msgspec.structs.replace(recorded, **changed)
+
+
+def _estimate(settings: Settings) -> str:
+    """A line that says what the model may use, before it uses anything."""
+    from autoindex_pyserini.agents.llm import estimate
+
+    sent, received, money = estimate(settings)
+    price = f", {money:,.2f} in money" if money else ""
+    limit = settings.endpoint.max_tokens
+    bound = f"; it ends at {limit:,} tokens" if limit else "; no limit on tokens is set"
+    return f"model {settings.model.name}: up to about {sent + received:,} tokens{price}{bound}"
+
+
 def _quiet(event: JournalEvent) -> None:
     """Print nothing."""
 
 
-def _printer(settings: Settings) -> Callable[[JournalEvent], None]:
-    """A listener that prints a line for every evaluated program."""
-    from autoindex_pyserini.optimize import Selected, Tried
-    from autoindex_pyserini.report import journal_row
+def _print(event: JournalEvent) -> None:
+    """Print a line for every evaluated program, every round's end, and the choice."""
+    from autoindex_pyserini.optimize import Selected
+    from autoindex_pyserini.report import event_lines
 
-    def listen(event: JournalEvent) -> None:
-        if isinstance(event, Tried):
-            out.print(journal_row(event, settings.search.measures))
-        elif isinstance(event, Selected):
-            out.print(f"selected {event.program}: {event.reason}; the test queries are opened now, once")
-
-    return listen
+    for line in event_lines(event):
+        out.print(line)
+    if isinstance(event, Selected):
+        out.print(f"selected {event.program}: {event.reason}; the test queries are opened now, once")
 
 
 def _show(collection: Collection, result: RunResult) -> None:
     """Print the result: table, program, examples, index."""
-    from autoindex_pyserini.report import examples, run_table
+    from autoindex_pyserini.optimize import read_events
+    from autoindex_pyserini.report import agent_table, examples, run_table
 
     out.print()
     out.print(run_table(result))
     out.print(f"\nlearned program ({result.directory / 'best.py'}):\n")
-    out.print(result.winner.source.rstrip(), markup=False)
+    out.print(result.winner.source.rstrip())
     split = collection.open_test()
     fixed, broken = examples(split.topics, split.qrels, result.test.baseline, result.test.winner)
     for label, rows in (("fixed", fixed), ("broke", broken)):
         out.print(f"\n{label}:" if rows else f"\n{label}: no test query")
         for row in rows:
             ranks = f"{row.before or 'not found'} -> {row.after or 'not found'}"
-            out.print(f"  {row.query!r}\n    {row.docid}: rank {ranks}", markup=False)
+            out.print(f"  {row.query!r}\n    {row.docid}: rank {ranks}")
+    if (used := agent_table(read_events(result.directory))) is not None:
+        out.print("\nthe model's work:\n")
+        out.print(used)
     out.print(f"\nindex: {result.index}")
 
 
 @contextmanager
-def _graceful_stop() -> Iterator[Callable[[], bool]]:
+def graceful_stop() -> Iterator[Callable[[], bool]]:
     """The first Ctrl-C asks to stop after the present candidate, the second stops now."""
     asked = False
 

@@ -16,18 +16,26 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show the history of a run, finished or not: every program tried, and how the objective rose."""
-    from autoindex_pyserini.optimize import RunDirectory, Tried, read_events
-    from autoindex_pyserini.report import describe_retriever, history_plot, journal_row, journal_summary
+    from autoindex_pyserini.optimize import RunDirectory
+    from autoindex_pyserini.report import (
+        agent_table,
+        describe_retriever,
+        event_lines,
+        history_plot,
+        journal_summary,
+    )
 
-    _, recorded = RunDirectory.open(run)
-    events = read_events(run)
+    directory, recorded = RunDirectory.open(run)
+    events = directory.history(recorded)
     if json:
         print_json({"settings": recorded, "events": events})
         return
-    search = recorded.settings.search
     out.print(f"{recorded.collection}; {describe_retriever(recorded.settings)}")
     for event in events:
-        if isinstance(event, Tried):
-            out.print(journal_row(event, search.measures))
-    out.print(history_plot(events, search.objective))
+        for line in event_lines(event):
+            out.print(line)
+    out.print(history_plot(events, recorded.settings.search.objective))
     out.print(journal_summary(events))
+    if (used := agent_table(events)) is not None:
+        out.print()
+        out.print(used)

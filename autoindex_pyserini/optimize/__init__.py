@@ -1,8 +1,10 @@
 """How programs improve: the loop, its journal, the run directory."""
 
+from autoindex_pyserini.optimize.ablation import CONDITIONS, AblationRun, ablate, check_conditions, one_shot
 from autoindex_pyserini.optimize.events import (
     Finished,
     JournalEvent,
+    Proposed,
     RoundClosed,
     Selected,
     Started,
@@ -11,15 +13,18 @@ from autoindex_pyserini.optimize.events import (
 )
 from autoindex_pyserini.optimize.journal import Journal, read_events
 from autoindex_pyserini.optimize.loop import Listener, Loop, StopRequestedError
-from autoindex_pyserini.optimize.run import RunResult, check_settings, proposer_for, run
+from autoindex_pyserini.optimize.run import RunResult, check_settings, run
 from autoindex_pyserini.optimize.run_directory import RunDirectory, RunSettings, TestResult
 
 __all__ = [
+    "CONDITIONS",
+    "AblationRun",
     "Finished",
     "Journal",
     "JournalEvent",
     "Listener",
     "Loop",
+    "Proposed",
     "RoundClosed",
     "RunDirectory",
     "RunResult",
@@ -30,8 +35,10 @@ __all__ = [
     "TestResult",
     "Tested",
     "Tried",
+    "ablate",
+    "check_conditions",
     "check_settings",
-    "proposer_for",
+    "one_shot",
     "read_events",
     "run",
 ]

@@ -17,9 +17,10 @@ from autoindex_pyserini.agents.briefing import (
     scores_text,
 )
 from autoindex_pyserini.agents.llm.client import ModelClient
+from autoindex_pyserini.agents.llm.replies import ModelReplyError, Reply, ToolCall
+
 from autoindex_pyserini.agents.llm.parsing import text_calls
 from autoindex_pyserini.agents.llm.prompts import prompt
-from autoindex_pyserini.agents.llm.replies import ModelReplyError, Reply, ToolCall
 from autoindex_pyserini.agents.proposer import Brief, Tool, Workbench
 from autoindex_pyserini.settings import Model, Retriever
 

@@ -19,9 +19,10 @@ from autoindex_pyserini.agents.briefing import (
     scores_text,
 )
 from autoindex_pyserini.agents.llm.client import ModelClient
+from autoindex_pyserini.agents.llm.replies import ModelReplyError
+
 from autoindex_pyserini.agents.llm.parsing import Draft, drafts
 from autoindex_pyserini.agents.llm.prompts import prompt
-from autoindex_pyserini.agents.llm.replies import ModelReplyError
 from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
 from autoindex_pyserini.errors import InvalidProgramError
 from autoindex_pyserini.program import Program, check
