@@ -33,12 +33,15 @@ class ProgramFault(AutoIndexError):
     Attributes:
         line: line of the program's source, where known.
         position: 0-based position in the stream of the document it failed on, where known.
+        docid: that document's docid, where known. The message does not hold it: it is for the user alone, and
+            messages go to those who write programs.
     """
 
     def __init__(self, message: str, *, line: int | None = None, position: int | None = None) -> None:
         super().__init__(message)
         self.line = line
         self.position = position
+        self.docid: str | None = None
 
 
 class InvalidProgramError(ProgramFault, InputError):

@@ -75,13 +75,18 @@ def assemble(
         progress: told about documents read.
 
     Raises:
-        CollectionError: a document or an id is unusable, the collection is empty, the judgments name no
-            document, or a split would have no query with a relevant document.
+        CollectionError: a document or an id is unusable, the collection is empty or holds no text, the
+            judgments name no document, or a split would have no query with a relevant document.
     """
     judged = {
         docid for each in parts.queries.values() for pairs in each.judgments.qrels.values() for docid in pairs
     }
     scan = Scan(parts.documents, judged, progress)
+    if scan.empty == scan.documents and not scan.fields:
+        raise CollectionError(
+            f"{parts.documents.where}: none of the {scan.documents:,} documents has any text; check which "
+            "keys hold title and text"
+        )
     counts = _Counts()
     usable = {name: _usable(name, each, scan.unknown, counts) for name, each in parts.queries.items()}
     if not any(split.topics for split in usable.values()):
@@ -207,6 +212,13 @@ def _report(parts: Parts, scan: Scan, counts: _Counts, splits: Mapping[str, Spli
         "negative_grades": sum(count for grade, count in grades.items() if grade < 0),
         "grades": dict(sorted(grades.items())),
         "splits": {name: len(split.topics) for name, split in splits.items()},
-        "notes": parts.notes,
+        "notes": (*parts.notes, *_without_text(scan)),
     }
     return LoadReport(**report)
+
+
+def _without_text(scan: Scan) -> tuple[str, ...]:
+    if scan.empty < scan.documents:
+        return ()
+    names = ", ".join(sorted(scan.fields)[:5])
+    return (f"no document has a title or a text; only programs that read fields ({names}) find anything",)

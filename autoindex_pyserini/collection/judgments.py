@@ -87,8 +87,10 @@ def _parse(line: str, columns: int, where: str) -> tuple[str, str, int]:
         parts = left[:-1] + left[-1].rsplit(None, 1)
     if len(parts) != columns or not all(parts):
         form = "qid 0 docid grade" if columns == 4 else "qid docid grade"
+        found = len([part for part in parts if part])
         raise CollectionError(
-            f"{where}: {line.strip()[:80]!r} does not have the {columns} columns of this file; write '{form}'"
+            f"{where}: {line.strip()[:80]!r} has {found} {'column' if found == 1 else 'columns'}, "
+            f"expected are {columns}; write '{form}'"
         )
     grade = _whole_number(parts[-1])
     if grade is None:

@@ -86,23 +86,27 @@ def verify_determinism(sandbox: Sandbox, sample: Sequence[Sampled]) -> None:
             again += verifier.verify(reply, documents, 0).represented
     except ProgramFault as fault:
         at = reverse[min(len(again), len(reverse) - 1)]
-        raise NondeterministicProgramError(
+        error = NondeterministicProgramError(
             f"document {at.position} of the stream gave passages, and a fault when run again in another "
             f"process and order: {fault}; {_RULE}",
             line=fault.line,
             position=at.position,
-        ) from None
+        )
+        error.docid = at.document.docid
+        raise error from None
     finally:
         worker.close()
     different = [(a, b) for a, b in zip(reverse, again, strict=True) if a.passages != b.passages]
     if different:
         first, other = different[-1]
-        raise NondeterministicProgramError(
+        error = NondeterministicProgramError(
             f"{len(different)} of {len(sample)} documents gave other passages when run again in another "
             f"process, order and hash seed, the first of them document {first.position} of the stream: "
             f"{_difference(first.passages, other.passages)}; {_RULE}",
             position=first.position,
         )
+        error.docid = first.document.docid
+        raise error
 
 
 _RULE = (

@@ -17,7 +17,7 @@ from typing import Self
 
 import msgspec
 
-from autoindex_pyserini.errors import EnvironmentProblemError, InputError, InvalidProgramError
+from autoindex_pyserini.errors import EnvironmentProblemError, InputError, InvalidProgramError, ProgramFault
 from autoindex_pyserini.program import CorpusStatistics, Program, check, contract
 from autoindex_pyserini.sandbox.process import Request, WorkerProcess
 from autoindex_pyserini.sandbox.protocol import Batch, Start
@@ -300,6 +300,8 @@ class _Lane(threading.Thread):
                 ticket.end()
         except BaseException as error:  # whatever it is, the caller's thread must see it
             if ticket is not None:
+                if isinstance(error, ProgramFault):
+                    _name_document(error, ticket)
                 ticket.end(error)
         finally:
             self._worker.close()
@@ -315,6 +317,14 @@ class _Lane(threading.Thread):
             verified = self._verifier.verify(reply, ticket.documents, ticket.request.position)
             if not ticket.put(verified):
                 return
+
+
+def _name_document(fault: ProgramFault, ticket: _Ticket) -> None:
+    """Note which document it was; the worker knows its place alone, and may lie about it."""
+    if fault.position is not None:
+        index = fault.position - ticket.request.position
+        if 0 <= index < len(ticket.documents):
+            fault.docid = ticket.documents[index].docid
 
 
 def _must_confine(

@@ -411,3 +411,16 @@ def test_shared_collections(shared, name):
     assert sum(map(len, qrels.values())) == pairs
     assert collection.report.pairs_dropped == {}
     assert collection.report.splits["validation"] > 10
+
+
+def test_documents_without_any_text_are_refused(beir):
+    documents = [{"_id": f"d{n}", "title": " ", "text": "", "metadata": {"note": "\n"}} for n in range(12)]
+    with pytest.raises(CollectionError, match=r"corpus\.jsonl.*none of the 12 documents has any text; check"):
+        load(str(beir(documents=documents)))
+
+
+def test_documents_with_text_in_fields_alone_are_taken_with_a_warning(beir):
+    documents = [{"_id": f"d{n}", "body": f"number {n}"} for n in range(12)]
+    report = load(str(beir(documents=documents))).report
+    assert report.empty_documents == 12
+    assert "only programs that read fields (body)" in report.notes[-1]

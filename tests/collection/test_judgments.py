@@ -61,9 +61,9 @@ def test_a_pair_repeated_with_its_grade_is_counted(qrels):
         ("1 0 a yes", "grade 'yes' is not a whole number"),
         ("1 0 a nan", "grade 'nan' is not a whole number"),
         ("1 0 a inf", "grade 'inf' is not a whole number"),
-        ("1 0 a", "4 columns"),
-        ("1", "4 columns"),
-        ("1\t0\t\t1", "4 columns"),
+        ("1 0 a", "has 3 columns, expected are 4; write 'qid 0 docid grade'"),
+        ("1", "has 1 column, expected are 4; write 'qid 0 docid grade'"),
+        ("1\t0\t\t1", "has 3 columns, expected are 4; write 'qid 0 docid grade'"),
         ("9 0 z 2", "has grade 2, but grade 1 in line 1"),
     ],
 )

@@ -18,6 +18,7 @@ from autoindex_pyserini.errors import (
     InputError,
     InvalidProgramError,
     ProgramCrashedError,
+    ProgramFault,
     ProgramTimeoutError,
 )
 from autoindex_pyserini.program import CorpusStatistics, Program
@@ -273,3 +274,31 @@ def test_no_descriptor_and_no_thread_is_left() -> None:
         with pytest.raises(ProgramCrashedError):
             run("def represent(doc):\n    1 / 0", stream(100), Execution(workers=2, batch_documents=10))
     assert count() == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "yield doc.title\n    if doc.fields['n'] == '57': raise ValueError(doc.title)",
+        "yield doc.title\n    if doc.fields['n'] == '57':\n        while True: pass",
+        "if doc.fields['n'] == '57': yield 'x' * 10**6\n    yield doc.title",
+        "if doc.fields['n'] == '57': yield str(id(object())) + str(id(doc))\n    yield doc.title",
+    ],
+    ids=["crash", "timeout", "output", "nondeterministic"],
+)
+def test_the_user_is_told_the_docid_and_the_program_is_not(body: str) -> None:
+    limits = Limits(document_timeout_s=1.0)
+    execution = Execution(workers=2, batch_documents=8)
+    documents = stream(100)
+    with pytest.raises(ProgramFault) as caught:
+        for _ in represent_all(
+            Program(f"def represent(doc):\n    {body}\n"),
+            documents,
+            limits=limits,
+            execution=execution,
+            sample_size=100,
+        ):
+            pass
+    assert caught.value.position == 57
+    assert caught.value.docid == "d57"
+    assert "d57" not in str(caught.value)
