@@ -48,7 +48,7 @@ def collection(
     )
     fields = sorted(report.fields.items(), key=lambda pair: (-pair[1], pair[0]))
     for name, count in fields[:_MOST_FIELDS]:
-        out.print(f"field      {name}: in {count:,} documents ({count / report.documents:.1%})", markup=False)
+        out.print(f"field      {name}: in {count:,} documents ({count / report.documents:.1%})")
     if len(fields) > _MOST_FIELDS:
         out.print(f"fields     {len(fields) - _MOST_FIELDS:,} rarer ones (--json lists them all)")
     out.print(
@@ -58,9 +58,9 @@ def collection(
     out.print(f"judgments  {report.judged_pairs:,} pairs ({grades})")
     for count, what in _left_out(report):
         if count:
-            out.print(f"note       {count:,} {what}", markup=False)
+            out.print(f"note       {count:,} {what}")
     for note in report.notes:
-        out.print(f"note       {note}", markup=False)
+        out.print(f"note       {note}")
 
 
 def _left_out(report: LoadReport) -> list[tuple[int, str]]:

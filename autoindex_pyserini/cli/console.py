@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,10 +21,28 @@ from rich.progress import (
 )
 from rich.text import Text
 
-out = Console(highlight=False, soft_wrap=True)
+
+class _WholeConsole(Console):
+    """A console that cuts no table where nobody's window is the measure: in a pipe, in a file."""
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """The window's size on a terminal; elsewhere wide enough for anything."""
+        return super().size if self.file.isatty() else _ENDLESS
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        raise NotImplementedError("the window gives the size")
+
+
+_ENDLESS = ConsoleDimensions(100_000, 25)
+_PLAIN: dict[str, bool] = {"highlight": False, "markup": False, "emoji": False, "soft_wrap": True}
+"""What is printed are ids, paths and texts of others: none of it is markup."""
+
+out = _WholeConsole(**_PLAIN)  # type: ignore[arg-type]
 """Results."""
 
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+err = _WholeConsole(stderr=True, **_PLAIN)  # type: ignore[arg-type]
 """Everything else."""
 
 

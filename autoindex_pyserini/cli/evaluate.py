@@ -61,6 +61,7 @@ def evaluate(
     rows = []
     with bars() as progress, scratch_directory() as scratch:
         loaded = load(collection, validation=validation, progress=progress)
+        options.warn(loaded.report)
         queries = loaded.validation if split == "validation" else loaded.open_test()
         pipeline = Pipeline(loaded, settings, scratch, progress=progress, trusted=is_rendered)
         for argument, label, one in zip(program, labels, programs, strict=True):

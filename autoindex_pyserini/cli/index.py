@@ -54,6 +54,7 @@ def index(
     )
     with bars() as progress, scratch_directory() as scratch:
         loaded = load(collection, validation=validation, progress=progress)
+        options.warn(loaded.report)
         pipeline = Pipeline(loaded, settings, scratch, progress=progress, trusted=is_rendered)
         with options.naming(program):
             manifest, costs = pipeline.publish(chosen, index, options=keep, overwrite=overwrite)

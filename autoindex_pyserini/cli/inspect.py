@@ -53,7 +53,7 @@ def inspect(
             )
             out.print(", ".join(f"{name} {version}" for name, version in manifest.versions.items()))
             if source:
-                out.print(manifest.program, markup=False)
+                out.print(manifest.program)
         for problem in found.problems:
             out.print(f"PROBLEM: {problem}")
         if not found.problems:

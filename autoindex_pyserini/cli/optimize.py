@@ -136,6 +136,7 @@ def optimize(
     check_settings(settings)
     with bars() as progress:
         loaded = load(collection, validation=validation, progress=progress)
+        options.warn(loaded.report)
         if not resume:
             where = str(Path(collection).resolve()) if Path(collection).is_dir() else collection
             source = str(replay.resolve()) if replay else ""

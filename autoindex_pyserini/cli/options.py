@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from autoindex_pyserini.cli.console import err
 from autoindex_pyserini.errors import ProgramFault
 from autoindex_pyserini.settings import Execution, Retriever, Search, Settings
 
 if TYPE_CHECKING:
+    from autoindex_pyserini.collection import LoadReport
     from autoindex_pyserini.pipeline import Costs
 
 CollectionArgument = Annotated[
@@ -53,19 +55,32 @@ def make_settings(
 
 @contextmanager
 def naming(program: str) -> Iterator[None]:
-    """Put what the user called a program in front of the message of its fault."""
+    """Say in the message of a program's fault what the user called the program, and which document it was."""
     try:
         yield
     except ProgramFault as fault:
-        raise type(fault)(f"{program}: {fault}", line=fault.line, position=fault.position) from fault
+        which = f"; the document is {fault.docid!r}" if fault.docid is not None else ""
+        raise type(fault)(f"{program}: {fault}{which}", line=fault.line, position=fault.position) from fault
 
 
 def notes(costs: Costs) -> list[str]:
     """What happened to documents and passages on their way, one sentence each; empty if nothing did."""
     counts = (
-        (costs.fallbacks, "documents got no passage from the program and are indexed as their full text"),
-        (costs.empty_documents, "of these have no text at all; no query can match them"),
+        (
+            costs.fallbacks - costs.empty_documents,
+            "documents got no passage from the program and are indexed as their full text",
+        ),
+        (
+            costs.empty_documents,
+            "documents got no passage from the program and have no text: no query can find them",
+        ),
         (costs.mended_passages, "passages held characters that cannot be indexed; they were replaced"),
         (costs.dropped_passages, "passages were blank and are not indexed"),
     )
     return [f"{count:,} {what}" for count, what in counts if count]
+
+
+def warn(report: LoadReport) -> None:
+    """Say on stderr what makes a collection as good as useless, before hours go into it."""
+    if report.empty_documents == report.documents:
+        err.print(f"warning: {report.notes[-1]}", style="yellow")

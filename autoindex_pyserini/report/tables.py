@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autoindex_pyserini.lucene import analyzer_config
-from autoindex_pyserini.optimize import RunResult, Tried
+from autoindex_pyserini.optimize import JournalEvent, RoundClosed, RunResult, Tried
+from autoindex_pyserini.optimize.events import Proposed
 from autoindex_pyserini.pipeline import Outcome
 from autoindex_pyserini.settings import Settings
 
@@ -50,18 +51,34 @@ def gain(before: float, after: float) -> str:
     return f"{(after - before) / before:+.1%}" if before else f"{after - before:+.4f}"
 
 
-def journal_row(event: Tried, measures: Sequence[str]) -> Text:
+def journal_row(event: Tried) -> Text:
     """One line about one evaluated program."""
-    line = Text(f"{'round ' + str(event.round) if event.round else 'start':9}{event.program}  ")
+    line = Text(f"{_round(event.round)}{event.program}  ")
     if event.fault:
         return line.append(f"failed  {event.fault}", style="red")
-    for name in measures:
-        line.append(f"{name} {event.means[name]:.4f} ")
-        if event.deltas:
+    for name, mean in event.means.items():
+        line.append(f"{name} {mean:.4f} ")
+        if name in event.deltas:
             line.append(f"({event.deltas[name]:+.4f}) ", style="green" if event.deltas[name] > 0 else "")
     verdict = "" if event.kind == "start" else ("kept   " if event.accepted else "       ")
     what = "together: " if event.kind == "combination" else ""
     return line.append(f" {verdict}{what}", style="bold").append(event.hypothesis)
+
+
+def event_lines(event: JournalEvent) -> list[Text]:
+    """What one step of a search looks like to people; nothing for the steps that frame it."""
+    if isinstance(event, Tried):
+        return [journal_row(event)]
+    if isinstance(event, RoundClosed):
+        verb = "is the incumbent now" if event.improved else "stays the incumbent"
+        return [Text(f"{_round(event.round)}{event.incumbent}  {verb}", style="bold")]
+    if isinstance(event, Proposed):
+        return [Text(f"{_round(event.round)}note: {note}", style="dim") for note in event.notes]
+    return []
+
+
+def _round(number: int) -> str:
+    return f"{'round ' + str(number) if number else 'start':9}"
 
 
 def describe_retriever(settings: Settings) -> str:

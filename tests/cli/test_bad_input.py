@@ -114,6 +114,7 @@ def test_a_program_that_fails_while_it_runs(
     answer = autoindex("index", toy, "--program", program, "--index", tmp_path / "index")
     assert answer.status == 1  # type: ignore[attr-defined]
     assert "line 3: ZeroDivisionError" in answer.err  # type: ignore[attr-defined]
+    assert "(document 0 of the stream); the document is 'd 0#'" in answer.err  # type: ignore[attr-defined]
     assert snapshot(tmp_path) == before
 
 
@@ -188,3 +189,25 @@ def test_a_run_is_not_resumed_as_another(toy: Path, tmp_path: Path, autoindex: C
 def test_a_place_that_cannot_be_written(toy: Path, autoindex: Callable[..., object]) -> None:
     answer = autoindex("index", toy, "--program", "full_text", "--index", "/proc/nowhere/index")
     assert_refused(answer, "/proc/nowhere", "check the path")
+
+
+def test_a_taken_run_directory_is_refused_before_anything_is_read(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "mine").write_text("x")
+    shutil.rmtree(toy)
+    assert_refused(autoindex("optimize", toy, "--out", tmp_path / "run", *GOOD_RUN), "exists already")
+
+
+def test_documents_without_text(toy: Path, tmp_path: Path, autoindex: Callable[..., object]) -> None:
+    rows = [f'{{"_id": "d {number}#", "note": "{number}"}}\n' for number in range(12)]
+    (toy / "corpus.jsonl").write_text("".join(rows))
+    answer = autoindex("evaluate", toy, "--program", "full_text")
+    assert "warning: no document has a title or a text" in answer.err  # type: ignore[attr-defined]
+    assert "full_text: 12 documents got no passage from the program and have no text" in answer.out  # type: ignore[attr-defined]
+    assert "full text" not in answer.out  # type: ignore[attr-defined]
+    (toy / "corpus.jsonl").write_text('{"_id": "d 0#"}\n')
+    assert_refused(
+        autoindex("evaluate", toy, "--program", "full_text"), "none of the 1 documents has any text"
+    )
