@@ -2,7 +2,7 @@
 
 from autoindex_pyserini.evaluation.acceptance import accepts
 from autoindex_pyserini.evaluation.comparison import Comparison, QueryChange, compare
-from autoindex_pyserini.evaluation.measures import check_measures, evaluate
+from autoindex_pyserini.evaluation.measures import check_measures, describe_measure, evaluate
 from autoindex_pyserini.evaluation.runs import RunFormatError, write_run
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "accepts",
     "check_measures",
     "compare",
+    "describe_measure",
     "evaluate",
     "write_run",
 ]

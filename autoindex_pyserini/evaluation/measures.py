@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -19,6 +20,17 @@ def check_measures(names: Sequence[str]) -> None:
         EvaluationError: names the first that it does not know.
     """
     _parse(names)
+
+
+def describe_measure(name: str) -> str:
+    """What a measure is, in the words of ir_measures, on one line.
+
+    Raises:
+        EvaluationError: ir_measures does not know it.
+    """
+    measure = _parse([name])[name]
+    about, _, _ = inspect.cleandoc(type(measure).__doc__ or "").partition("\n\n")
+    return " ".join(about.split())
 
 
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[str]) -> Evaluation:
