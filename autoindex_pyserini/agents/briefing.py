@@ -220,7 +220,8 @@ def history_text(history: Sequence[Trial]) -> str:
         "## What was tried",
         "",
         "The newest last. Changes, and queries fixed and broken, are against the parent; "
-        "fixed means that the deciding measure rose for the query. A program that is equal to one of these is not evaluated again.",
+        "fixed means that the deciding measure rose for the query. A program that is "
+        "equal to one of these is not evaluated again.",
         "",
     ]
     for trial in history:
