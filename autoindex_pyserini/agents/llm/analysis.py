@@ -12,9 +12,9 @@ from typing import Any
 from autoindex_pyserini.agents.briefing import (
     cases_text,
     evidence_text,
+    incumbent_text,
     profile_text,
     retriever_text,
-    scores_text,
 )
 from autoindex_pyserini.agents.llm.client import ModelClient
 from autoindex_pyserini.agents.llm.replies import ModelReplyError, Reply, ToolCall
@@ -79,9 +79,7 @@ class AnalysisAgent:
         task = prompt(
             "analysis_task",
             profile=profile_text(brief.profile),
-            scores=scores_text(brief.incumbent),
-            queries=brief.num_validation_queries,
-            program=brief.incumbent.program.source,
+            incumbent=incumbent_text(brief),
             evidence=evidence_text(brief.evidence),
             cases=cases_text(bench.cases()),
             turns=self._turns,

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoindex_pyserini.agents.briefing import (
-    change_text,
     contract_text,
+    fenced,
     history_text,
+    incumbent_text,
+    notes_text,
     profile_text,
     retriever_text,
-    scores_text,
 )
 from autoindex_pyserini.agents.llm.client import ModelClient
 from autoindex_pyserini.agents.llm.replies import ModelReplyError
@@ -55,20 +56,16 @@ class CodeAgent:
             EndpointError: nobody answers.
             BudgetSpentError: a limit is reached.
         """
-        worth = 1 / max(1, brief.num_validation_queries)
+        told = self._search.history
         task = prompt(
             "code_task",
             profile=profile_text(brief.profile),
-            scores=scores_text(brief.incumbent),
-            queries=brief.num_validation_queries,
-            worth=f"{worth:.4f}",
-            objective=brief.objective,
-            threshold=f"{self._search.threshold:g}",
-            program=brief.incumbent.program.source,
+            incumbent=incumbent_text(brief),
             analysis=f"## What the analysis found\n\n{summary}" if summary else "",
-            history=history_text(brief.history) if self._search.history else "",
-            notes=_notes_text(brief.notes) if self._search.history else "",
+            history=history_text(brief.history) if told else "",
+            notes=notes_text(brief.notes) if told else "",
             count=count,
+            threshold=f"{self._search.threshold:g}",
         )
         return self._programs(brief, task, "code", count)
 
@@ -79,12 +76,8 @@ class CodeAgent:
             EndpointError: nobody answers.
             BudgetSpentError: a limit is reached.
         """
-        parts = [
-            f"## Program {number}: {trial.hypothesis}\n\nAgainst that program: {change_text(trial)}\n\n"
-            f"```python\n{trial.program.source}\n```"
-            for number, trial in enumerate(passed, 1)
-        ]
-        task = prompt("synthesis_task", program=brief.incumbent.program.source, programs="\n\n".join(parts))
+        parts = [_passed_text(number, trial) for number, trial in enumerate(passed, 1)]
+        task = prompt("synthesis_task", incumbent=incumbent_text(brief), programs="\n\n".join(parts))
         return self._programs(brief, task, "synthesis", 1)
 
     def _programs(self, brief: Brief, task: str, agent: str, count: int) -> tuple[list[Proposal], list[str]]:
@@ -201,6 +194,10 @@ class _Bare(ast.NodeTransformer):
         return None if isinstance(node.value, ast.Constant) else node
 
 
-def _notes_text(notes: Sequence[str]) -> str:
-    lines = "\n".join(f"- {note}" for note in notes)
-    return f"## What became of your last reply\n\n{lines}" if notes else ""
+def _passed_text(number: int, trial: Trial) -> str:
+    """A program that passed, with what it changed."""
+    changes = ", ".join(f"{name} {delta:+.4f}" for name, delta in trial.deltas.items())
+    return (
+        f"## Program {number}\n\n{trial.hypothesis}\n\nAgainst the incumbent: {changes}; "
+        f"{trial.fixed} queries fixed, {trial.broken} broken.\n\n{fenced(trial.program.source)}"
+    )
