@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -34,20 +32,6 @@ app = typer.Typer(
 )
 
 
-def _interruptible[**P, T](command: Callable[P, T]) -> Callable[P, T]:
-    """The command, saying on Ctrl-C that it was interrupted; typer would say nothing."""
-
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return command(*args, **kwargs)
-        except KeyboardInterrupt:
-            print("autoindex: interrupted", file=sys.stderr)
-            raise typer.Exit(130) from None
-
-    return run
-
-
 for _command in (
     optimize.demo,
     optimize.optimize,
@@ -60,7 +44,7 @@ for _command in (
     inspect.inspect,
     doctor.doctor,
 ):
-    app.command(_command.__name__)(_interruptible(_command))
+    app.command(_command.__name__)(_command)
 
 
 def _version(wanted: bool) -> None:
@@ -82,6 +66,11 @@ def run_app() -> None:
     """Run the command of `sys.argv` and exit: 0, 1 for a failure, 2 for wrong input, 130 for Ctrl-C."""
     try:
         app(standalone_mode=True)
+    except SystemExit as stop:
+        # Typer makes of Ctrl-C an exit with status 130, without a word.
+        if isinstance(stop.__context__, typer.Exit) and stop.__context__.__cause__ is not None:
+            print("autoindex: interrupted", file=sys.stderr)
+        raise
     except InputError as error:
         _fail(error, 2)
     except AutoIndexError as error:

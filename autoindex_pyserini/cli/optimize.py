@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -255,7 +256,9 @@ def graceful_stop() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        err.print("stopping after this candidate; press Ctrl-C again to stop now")
+        os.write(
+            2, b"stopping after this candidate; press Ctrl-C again to stop now\n"
+        )  # safe wherever we are
 
     before = signal.signal(signal.SIGINT, on_interrupt)
     try:
