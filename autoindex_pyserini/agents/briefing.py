@@ -188,12 +188,11 @@ def _field_line(field: FieldProfile) -> str:
 def incumbent_text(brief: Brief) -> str:
     """Return the program to improve, with its means."""
     trial = brief.incumbent
-    means = ", ".join(f"{name} {mean:.4f}" for name, mean in trial.means.items())
     return "\n".join(
         [
             f"## The incumbent: `{trial.program.id}`",
             "",
-            f"The best program so far; validation: {means or 'not measured'}.",
+            f"The best program so far; validation: {scores_text(trial) or 'not measured'}.",
             "",
             fenced(trial.program.source),
         ]
@@ -240,17 +239,27 @@ def _trial_lines(trial: Trial, parent: Trial | None) -> list[str]:
     if trial.fault:
         lines.append(f"  - fault: {trial.fault}")
     else:
-        means = ", ".join(
-            f"{name} {mean:.4f}" + (f" ({trial.deltas[name]:+.4f})" if name in trial.deltas else "")
-            for name, mean in trial.means.items()
-        )
-        counts = f"; {trial.fixed} queries fixed, {trial.broken} broken" if trial.parent else ""
-        lines.append(f"  - {means}{counts}")
+        lines.append(f"  - {change_text(trial)}")
     if trial.hypothesis:
         lines.append(f"  - hypothesis: {trial.hypothesis}")
     if parent is not None and (changes := changed_components(parent, trial)):
         lines.append(f"  - components: {changes}")
     return lines
+
+
+def scores_text(trial: Trial) -> str:
+    """Return the means of a trial on one line; empty where it failed."""
+    return ", ".join(f"{name} {mean:.4f}" for name, mean in trial.means.items())
+
+
+def change_text(trial: Trial) -> str:
+    """Return the means of a trial with their changes, and the queries that it fixed and broke, on one line."""
+    if not trial.parent:
+        return scores_text(trial)
+    changes = ", ".join(
+        f"{name} {mean:.4f} ({trial.deltas.get(name, 0.0):+.4f})" for name, mean in trial.means.items()
+    )
+    return f"{changes}; {trial.fixed} queries fixed, {trial.broken} broken"
 
 
 def changed_components(parent: Trial, trial: Trial) -> str:
