@@ -7,6 +7,7 @@ and asks its journal before it asks the proposer or computes anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from itertools import count
 
 from msgspec.structs import replace
@@ -87,6 +88,10 @@ class Loop:
             ProposerError: the proposer cannot go on; what was finished is in the journal.
             StopRequestedError: the user asked to stop.
         """
+        with closing(self._desk):
+            return self._search(start)
+
+    def _search(self, start: Program) -> Program:
         incumbent = self._try(Proposal(start, start.summary, ""), 0, "start", None, None)
         rounds = self._settings.search.rounds
         reason = f"{rounds} {'round is' if rounds == 1 else 'rounds are'} done"
