@@ -253,7 +253,7 @@ def scores_text(trial: Trial) -> str:
 
 
 def change_text(trial: Trial) -> str:
-    """Return the means of a trial with their changes, and the queries that it fixed and broke, on one line."""
+    """Return the means of a trial, their changes, and the queries fixed and broken, on one line."""
     if not trial.parent:
         return scores_text(trial)
     changes = ", ".join(
