@@ -28,9 +28,16 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file, flush it to disk, and only then give it its name. Missing folders are made.
 
     Raises:
-        OSError: the disk is full or not writable; an earlier file of that name stays as it was.
+        OSError: the disk is full or not writable, with the file's name; an earlier file of that name stays as
+            it was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, data)
+        sync_directory(path.parent)
+
+
+def _write(path: Path, data: bytes) -> None:
     handle, scratch = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -42,7 +49,16 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         Path(scratch).unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put a file's name into an `OSError` of the block; writing knows a descriptor alone."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def _umask() -> int:

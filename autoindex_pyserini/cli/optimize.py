@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import time
@@ -18,7 +19,7 @@ import typer
 from autoindex_pyserini.cli import model_options as llm
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
-from autoindex_pyserini.errors import InputError
+from autoindex_pyserini.errors import EnvironmentProblemError, IndexLossError, InputError, LuceneError
 from autoindex_pyserini.settings import Endpoint, Model, Retriever, Search
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ def optimize(
             out.print(describe_retriever(settings))
             if settings.search.proposer == "llm" and not replay:
                 out.print(_estimate(settings))
-        with graceful_stop() as should_stop:
+        how = shlex.join(("autoindex", "optimize", collection, "--out", str(out_dir), "--resume"))
+        with graceful_stop() as should_stop, _telling(how):
             try:
                 result = run(
                     loaded,
@@ -162,12 +164,12 @@ def optimize(
                     replay=replay,
                 )
             except (StopRequestedError, KeyboardInterrupt):
-                err.print(f"stopped; go on with: autoindex optimize {collection} --out {out_dir} --resume")
+                err.print(f"stopped; go on with: {how}")
                 sys.exit(130)
     if json:
         print_json(result)
         return
-    _show(loaded, result)
+    show_result(loaded, result)
 
 
 def _check_same(collection: str, settings: Settings, recorded: RunSettings) -> None:
@@ -224,7 +226,7 @@ def _print(event: JournalEvent) -> None:
         out.print(f"selected {event.program}: {event.reason}; the test queries are opened now, once")
 
 
-def _show(collection: Collection, result: RunResult) -> None:
+def show_result(collection: Collection, result: RunResult) -> None:
     """Print the result: table, program, examples, index."""
     from autoindex_pyserini.optimize import read_events
     from autoindex_pyserini.report import agent_table, examples, run_table
@@ -244,6 +246,19 @@ def _show(collection: Collection, result: RunResult) -> None:
         out.print("\nthe model's work:\n")
         out.print(used)
     out.print(f"\nindex: {result.index}")
+
+
+@contextmanager
+def _telling(how: str) -> Iterator[None]:
+    """Add to an error that lies in the machine how the run goes on once that is mended."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise EnvironmentProblemError(f"{options.os_problem(error)}; then go on with: {how}") from error
+    except (EnvironmentProblemError, IndexLossError, LuceneError) as error:
+        raise type(error)(f"{error}; then go on with: {how}") from error
 
 
 @contextmanager

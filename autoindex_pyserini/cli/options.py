@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,3 +85,11 @@ def warn(report: LoadReport) -> None:
     """Say on stderr what makes a collection as good as useless, before hours go into it."""
     if report.empty_documents == report.documents:
         err.print(f"warning: {report.notes[-1]}", style="yellow")
+
+
+def os_problem(error: OSError) -> str:
+    """What the system refused, on which file, and what to do; one line."""
+    what = f"{error.filename}: " if error.filename is not None else ""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    remedy = "make room there" if full else "check the path and its permissions"
+    return f"{what}{error.strerror or error}; {remedy}"

@@ -15,7 +15,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from autoindex_pyserini.errors import RunDirectoryError
-from autoindex_pyserini.files import sync_directory
+from autoindex_pyserini.files import naming, sync_directory
 from autoindex_pyserini.optimize.events import JournalEvent
 
 FILE_NAME = "journal.jsonl"
@@ -78,11 +78,16 @@ class Journal:
             raise self.mismatch("an event would be written before the recorded ones are replayed")
         line = msgspec.json.encode(event) + b"\n"
         written = 0
-        while written < len(line):
-            written += self._file.write(line[written:])
-        os.fsync(self._file.fileno())
+        with naming(self.path):
+            while written < len(line):
+                written += self._file.write(line[written:])
+            os.fsync(self._file.fileno())
         self._recorded.append(event)
         self._next += 1
+
+    def rewind(self) -> None:
+        """Begin again with the first recorded event; for who replays a run more than once."""
+        self._next = 0
 
     def once(self, event: JournalEvent) -> None:
         """Write an event, or check that the recorded one equals it.

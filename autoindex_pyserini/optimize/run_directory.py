@@ -101,6 +101,11 @@ class RunDirectory:
             raise _damaged(file, error) from error
         return cls(path), run
 
+    @property
+    def has_journal(self) -> bool:
+        """Whether anything was recorded yet."""
+        return (self.path / JOURNAL).exists()
+
     def history(self, run: RunSettings) -> tuple[JournalEvent, ...]:
         """The events so far, after a look whether these are the settings that they were made with.
 
@@ -122,7 +127,7 @@ class RunDirectory:
         Raises:
             RunDirectoryError: names the first file that is missing or was changed.
         """
-        if not (self.path / JOURNAL).exists():
+        if not self.has_journal:
             if any(self.path.glob("programs/*.py")):
                 raise _damaged(self.path / JOURNAL, "missing, and programs were tried already")
             return
