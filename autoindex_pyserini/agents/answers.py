@@ -124,11 +124,12 @@ def passages(view: IndexView, reference: str) -> list[str]:
 def explained(view: IndexView, query: str, reference: str) -> list[str]:
     """A document's score, term by term, and where the terms are that its best passage lacks."""
     reference = view.canonical(reference)
+    ranking = view.ranking(query)  # first: a query that cannot be run is refused here
     told = view.explain(query, reference)
     if not told.terms:
         return [_no_terms(query)]
     lines = [
-        *_introduced(view, view.ranking(query), reference, told),
+        *_introduced(view, ranking, reference, told),
         f"passages have {told.mean_length:.1f} terms on average; above length norm 1 every term counts less",
         "score = in query * idf * saturation, summed; saturation = tf / (tf + k1 * length norm)",
         f"{'term':<20} {'in query':>8} {'in passages':>11} {'idf':>8} {'tf':>4} {'saturation':>10} "
@@ -147,10 +148,10 @@ def explained(view: IndexView, query: str, reference: str) -> list[str]:
 def compared(view: IndexView, query: str, left: str, right: str) -> list[str]:
     """Two documents side by side: the terms in the order of what they contribute to the difference."""
     left, right = view.canonical(left), view.canonical(right)
+    ranking = view.ranking(query)
     first, second = view.explain(query, left), view.explain(query, right)
     if not first.terms:
         return [_no_terms(query)]
-    ranking = view.ranking(query)
     others = {one.statistics.term: one for one in second.terms}
     rows = [(one, others[one.statistics.term]) for one in first.terms]
     rows.sort(key=lambda row: (-abs(row[0].score - row[1].score), row[0].statistics.term))
