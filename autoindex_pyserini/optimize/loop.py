@@ -52,6 +52,7 @@ class Loop:
         journal: keeps events; locked by this process.
         listener: told of every event.
         should_stop: asked before each evaluation; True raises `StopRequestedError`.
+        desk: makes briefs and is the proposer's workbench; a new one by default.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Loop:
         *,
         listener: Listener = lambda event: None,
         should_stop: Callable[[], bool] = lambda: False,
+        desk: Desk | None = None,
     ) -> None:
         self._view = view
         self._settings = settings
@@ -75,7 +77,7 @@ class Loop:
         self._listener = listener
         self._should_stop = should_stop
         self._trials: list[Trial] = []
-        self._desk = Desk(view, settings, pipeline, directory)
+        self._desk = desk or Desk(view, settings, pipeline, directory)
 
     def run(self, start: Program) -> Program:
         """Search, and return the best program on the validation queries.

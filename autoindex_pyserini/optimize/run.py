@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import msgspec
 
-from autoindex_pyserini.agents import is_rendered
-from autoindex_pyserini.collection import Collection, Split
+from autoindex_pyserini.agents import Proposer, is_rendered
+from autoindex_pyserini.agents.by_hand import NAME as BY_HAND
+from autoindex_pyserini.collection import Collection, SearchView, Split
 from autoindex_pyserini.errors import IndexDirectoryError, InputError
 from autoindex_pyserini.evaluation import check_measures
 from autoindex_pyserini.lucene import analyzer_config, read_manifest
-from autoindex_pyserini.optimize.events import Finished, Started, Tested
+from autoindex_pyserini.optimize.desk import Desk
+from autoindex_pyserini.optimize.events import Finished, JournalEvent, Started, Tested
 from autoindex_pyserini.optimize.journal import Journal
 from autoindex_pyserini.optimize.loop import Listener, Loop
 from autoindex_pyserini.optimize.proposers import check_proposer, proposer_for
@@ -52,7 +56,7 @@ def check_settings(settings: Settings) -> None:
     """
     search, retriever = settings.search, settings.retriever
     for name, value, least in (
-        ("rounds", search.rounds, 1),
+        ("rounds", search.rounds, 0 if search.proposer == BY_HAND else 1),
         ("candidates", search.candidates, 1),
         ("depth", retriever.depth, 1),
         ("workers", settings.execution.workers, 0),
@@ -68,6 +72,126 @@ def check_settings(settings: Settings) -> None:
     analyzer_config(retriever.analyzer)
     check_measures(search.measures)
     check_proposer(settings)
+
+
+class OpenRun:
+    """A run directory that this process works on: locked, and cleared of what a killed process left.
+
+    A context manager. It holds no reference to the test split.
+
+    Args:
+        view: the collection without its test split.
+        settings: every knob.
+        directory: from `RunDirectory.create` or `RunDirectory.open`.
+        progress: told about long work.
+        listener: told of every event, recorded or new.
+
+    Raises:
+        InputError: a knob is out of range.
+        RunDirectoryError: the directory is in use, or its journal is not one of ours.
+    """
+
+    def __init__(
+        self,
+        view: SearchView,
+        settings: Settings,
+        directory: RunDirectory,
+        *,
+        progress: Progress | None = None,
+        listener: Listener = lambda event: None,
+    ) -> None:
+        check_settings(settings)
+        self.settings = settings
+        self.journal = Journal(directory.path)
+        directory.clear_scratch()
+        self.pipeline = Pipeline(view, settings, directory.scratch, progress=progress, trusted=is_rendered)
+        self._view = view
+        self._directory = directory
+        self._listener = listener
+        self._start = Program.builtin(START)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the lock."""
+        self.journal.close()
+
+    def search(
+        self,
+        proposer: Proposer,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        desk: Desk | None = None,
+    ) -> Program:
+        """Replay what is recorded and go on from there; the winner.
+
+        Args:
+            proposer: who proposes where the record ends.
+            should_stop: as in `Loop`.
+            desk: as in `Loop`.
+
+        Raises:
+            RunDirectoryError: the journal does not fit.
+            StopRequestedError: the user asked to stop; the run can be resumed.
+        """
+        self.journal.rewind()
+        self._record(
+            Started(
+                collection=self._view.name,
+                fingerprint=self._view.fingerprint,
+                settings=settings_hash(self.settings),
+                proposer=proposer.name,
+            )
+        )
+        loop = Loop(
+            self._view,
+            self.settings,
+            proposer,
+            self.pipeline,
+            self._directory,
+            self.journal,
+            listener=self._listener,
+            should_stop=should_stop,
+            desk=desk,
+        )
+        return loop.run(self._start)
+
+    def conclude(self, winner: Program, open_test: Callable[[], Split]) -> RunResult:
+        """Publish the index of the program that `search` returned, and test it; what is done stays done.
+
+        Args:
+            winner: from `search`.
+            open_test: gives the test split; called once in the whole life of a run, after the choice.
+
+        Raises:
+            IndexDirectoryError: another index is in the way.
+        """
+        start, directory = self._start, self._directory
+        directory.write_best(winner)
+        validation = TestResult(directory.evaluation(start.id), directory.evaluation(winner.id))
+        _publish(self.pipeline, winner, directory, validation.winner)
+        tested = self.journal.recorded(Tested)
+        if tested is None:
+            test = _test(self.pipeline, start, winner, directory, open_test())
+            means = (test.baseline.evaluation.means, test.winner.evaluation.means)
+            tested = Tested(baseline=means[0], winner=means[1], queries=len(test.winner.ranks))
+            self.journal.append(tested)
+        else:
+            test = directory.test()
+        self._listener(tested)
+        self._record(Finished(program=winner.id, passages=validation.winner.costs.passages))
+        directory.clear_scratch()
+        return RunResult(directory.path, directory.index, start, winner, validation, test)
+
+    def _record(self, event: JournalEvent) -> None:
+        self.journal.once(event)
+        self._listener(event)
 
 
 def run(
@@ -97,40 +221,10 @@ def run(
     """
     check_settings(settings)
     proposer = proposer_for(settings, directory.path, replay=replay, should_stop=should_stop)
-    start = Program.builtin(START)
     view = collection.for_search()
-    with Journal(directory.path) as journal:
-        directory.clear_scratch()
-        began = Started(
-            collection=collection.name,
-            fingerprint=collection.fingerprint,
-            settings=settings_hash(settings),
-            proposer=proposer.name,
-        )
-        journal.once(began)
-        listener(began)
-        pipeline = Pipeline(view, settings, directory.scratch, progress=progress, trusted=is_rendered)
-        loop = Loop(
-            view, settings, proposer, pipeline, directory, journal, listener=listener, should_stop=should_stop
-        )
-        winner = loop.run(start)
-        directory.write_best(winner)
-        validation = TestResult(directory.evaluation(start.id), directory.evaluation(winner.id))
-        _publish(pipeline, winner, directory, validation.winner)
-        tested = journal.recorded(Tested)
-        if tested is None:
-            test = _test(pipeline, start, winner, directory, collection.open_test())
-            means = (test.baseline.evaluation.means, test.winner.evaluation.means)
-            tested = Tested(baseline=means[0], winner=means[1], queries=len(test.winner.ranks))
-            journal.append(tested)
-        else:
-            test = directory.test()
-        listener(tested)
-        finished = Finished(program=winner.id, passages=validation.winner.costs.passages)
-        journal.once(finished)
-        listener(finished)
-        directory.clear_scratch()
-    return RunResult(directory.path, directory.index, start, winner, validation, test)
+    with OpenRun(view, settings, directory, progress=progress, listener=listener) as opened:
+        winner = opened.search(proposer, should_stop=should_stop)
+        return opened.conclude(winner, collection.open_test)
 
 
 def _publish(pipeline: Pipeline, winner: Program, directory: RunDirectory, outcome: Outcome) -> None:
