@@ -11,6 +11,7 @@ import typer
 from autoindex_pyserini import __version__
 from autoindex_pyserini.cli import (
     ablate,
+    by_hand,
     collection,
     doctor,
     evaluate,
@@ -36,6 +37,11 @@ for _command in (
     optimize.demo,
     optimize.optimize,
     ablate.ablate,
+    by_hand.start,
+    by_hand.brief,
+    by_hand.ask,
+    by_hand.try_,
+    by_hand.finish,
     evaluate.evaluate,
     index.index,
     search.search,
@@ -44,7 +50,7 @@ for _command in (
     inspect.inspect,
     doctor.doctor,
 ):
-    app.command(_command.__name__)(_command)
+    app.command(_command.__name__.rstrip("_"))(_command)
 
 
 def _version(wanted: bool) -> None:
