@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from autoindex_pyserini.errors import InputError
-from autoindex_pyserini.lucene.ids import DELIMITER, encode
+from autoindex_pyserini.ids import DELIMITER, encode
 from autoindex_pyserini.lucene.jvm import java_class, java_errors
 from autoindex_pyserini.lucene.search import CONTENTS, Searcher
 from autoindex_pyserini.settings import Retriever

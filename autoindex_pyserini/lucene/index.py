@@ -20,8 +20,8 @@ from typing import Any, Self
 import msgspec
 
 from autoindex_pyserini.errors import IndexDirectoryError, IndexLossError, LuceneError
+from autoindex_pyserini.ids import passage_ids
 from autoindex_pyserini.lucene.analyzers import analyzer_config
-from autoindex_pyserini.lucene.ids import passage_ids
 from autoindex_pyserini.lucene.java import heap_mb, jvm_config
 from autoindex_pyserini.lucene.jvm import java_class, java_errors
 from autoindex_pyserini.resources import data_dir

@@ -15,9 +15,10 @@ import msgspec
 from autoindex_pyserini import __version__
 from autoindex_pyserini.errors import IndexDirectoryError
 from autoindex_pyserini.lucene.java import find_jar, find_java
+from autoindex_pyserini.publish import MANIFEST
 from autoindex_pyserini.settings import Retriever
 
-FILE_NAME = "autoindex.json"
+FILE_NAME = MANIFEST
 FORMAT = 1
 
 

@@ -1,111 +1,27 @@
-"""Put a finished index in its place in one step; whatever stops the process, a whole index is there.
-
-The index is built beside its place under a name of its own. A lock, which the kernel releases when the
-process ends, keeps a second build of the same index out; what a dead build left is cleared by the next one.
-"""
+"""Publish Lucene indexes in one step; how is in `autoindex_pyserini.publish`."""
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import fcntl
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from autoindex_pyserini.errors import IndexDirectoryError
-from autoindex_pyserini.files import sync_directory
-from autoindex_pyserini.lucene.manifest import FILE_NAME, read_manifest
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
+from autoindex_pyserini import publish
+from autoindex_pyserini.lucene.manifest import read_manifest
 
 
 def check_place(directory: Path, *, overwrite: bool = False) -> None:
-    """Check that an index may be published here.
+    """Check that a Lucene index may be published here; see `publish.check_place`.
 
     Raises:
         IndexDirectoryError: something is there already, and it is not an index that may be overwritten.
     """
-    if not directory.exists():
-        return
-    if not overwrite:
-        raise IndexDirectoryError(
-            f"{directory} exists already; give a directory that does not exist, "
-            "or --overwrite to replace an index"
-        )
-    if not (directory / FILE_NAME).is_file():
-        raise IndexDirectoryError(
-            f"{directory} exists and has no {FILE_NAME}: only an index that autoindex built is overwritten"
-        )
-    read_manifest(directory)
+    publish.check_place(directory, read_manifest, overwrite=overwrite)
 
 
-@contextmanager
-def publishing(directory: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a path to build an index at; when the block ends well, the index is moved into its place.
-
-    Readers of an index that is replaced keep their snapshot; new ones find the new index.
-
-    Args:
-        directory: where the index will be.
-        overwrite: replace an index that autoindex built.
+def publishing(directory: Path, *, overwrite: bool = False) -> AbstractContextManager[Path]:
+    """Give a path to build a Lucene index at; see `publish.publishing`.
 
     Raises:
         IndexDirectoryError: the place is taken, or another process builds the same index.
     """
-    check_place(directory, overwrite=overwrite)
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    building = directory.with_name(f".{directory.name}.building")
-    lock = directory.with_name(f".{directory.name}.lock")
-    with lock.open("wb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise IndexDirectoryError(
-                f"{directory} is being built by another process; wait for it, or give another directory"
-            ) from None
-        try:
-            shutil.rmtree(building, ignore_errors=True)
-            yield building
-            check_place(directory, overwrite=overwrite)
-            _switch(building, directory)
-            sync_directory(directory.parent)
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
-            lock.unlink(missing_ok=True)
-
-
-def _switch(building: Path, directory: Path) -> None:
-    """Move the new index into its place; the old one, if there is one, takes the new one's name."""
-    if not directory.exists():
-        building.rename(directory)
-        return
-    try:
-        _exchange(building, directory)
-    except OSError as error:
-        if error.errno not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-            raise
-        # This system cannot exchange two names: for a moment there is no index, never half of one.
-        old = directory.with_name(f".{directory.name}.old")
-        shutil.rmtree(old, ignore_errors=True)
-        directory.rename(old)
-        building.rename(directory)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _exchange(left: Path, right: Path) -> None:
-    """Exchange two names atomically (Linux `renameat2`).
-
-    Raises:
-        OSError: with `errno.ENOSYS` where the system has no such call.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    rename = getattr(libc, "renameat2", None)
-    if rename is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    if rename(_AT_FDCWD, os.fsencode(left), _AT_FDCWD, os.fsencode(right), ctypes.c_uint(_RENAME_EXCHANGE)):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(left))
+    return publish.publishing(directory, read_manifest, overwrite=overwrite)

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Self
 
 from autoindex_pyserini.errors import AutoIndexError
+from autoindex_pyserini.ids import decode, follows_order
 from autoindex_pyserini.lucene.analyzers import analyzer_config
-from autoindex_pyserini.lucene.ids import decode, follows_order
 from autoindex_pyserini.lucene.index import open_reader
 from autoindex_pyserini.lucene.jvm import java_class, java_error
 from autoindex_pyserini.lucene.top_passages import TopPassages

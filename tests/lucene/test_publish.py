@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autoindex_pyserini import publish
 from autoindex_pyserini.errors import IndexDirectoryError
 from autoindex_pyserini.lucene import (
     IndexBuilder,
@@ -15,7 +16,6 @@ from autoindex_pyserini.lucene import (
     Manifest,
     Searcher,
     inspect_index,
-    publish,
     publishing,
     write_manifest,
 )

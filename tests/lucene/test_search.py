@@ -38,7 +38,7 @@ def collection(seed: int, documents: int, most_passages: int) -> list[Represente
 
 def brute_force(directory: Path, topic: Topic, documents: list[Represented], depth: int) -> list[Hit]:
     """Score every passage (a depth beyond all passages), then take the best of each document."""
-    from autoindex_pyserini.lucene.ids import passage_ids
+    from autoindex_pyserini.ids import passage_ids
     from autoindex_pyserini.lucene.jvm import java_class
 
     searcher = java_class("io.anserini.search.SimpleSearcher")(str(directory))

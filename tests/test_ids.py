@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoindex_pyserini.lucene.ids import DELIMITER, decode, encode, follows_order, passage_ids
+from autoindex_pyserini.ids import DELIMITER, decode, encode, follows_order, passage_ids
 
 DOCIDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 

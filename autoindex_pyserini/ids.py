@@ -1,4 +1,4 @@
-"""Passage ids: what the Lucene field ``id`` holds.
+"""Passage ids: what the Lucene field ``id`` and the ``docid`` file of a FAISS index hold.
 
 A document with one passage is indexed under its own docid; one with several under ``docid#0``,
 ``docid#1``, ... Characters that would break a six-column run file or the delimiter are percent-encoded, so
