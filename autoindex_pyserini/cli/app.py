@@ -17,11 +17,13 @@ from autoindex_pyserini.cli import (
     evaluate,
     index,
     inspect,
+    mcp,
     optimize,
+    options,
     search,
     show,
 )
-from autoindex_pyserini.errors import AutoIndexError, InputError
+from autoindex_pyserini.errors import AutoIndexError, EnvironmentProblemError, InputError
 
 app = typer.Typer(
     name="autoindex",
@@ -42,6 +44,7 @@ for _command in (
     by_hand.ask,
     by_hand.try_,
     by_hand.finish,
+    mcp.mcp,
     evaluate.evaluate,
     index.index,
     search.search,
@@ -51,6 +54,15 @@ for _command in (
     doctor.doctor,
 ):
     app.command(_command.__name__.rstrip("_"))(_command)
+
+
+_WRONG_PATH = (
+    PermissionError,
+    FileExistsError,
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -84,16 +96,10 @@ def run_app() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except (
-        PermissionError,
-        FileExistsError,
-        FileNotFoundError,
-        NotADirectoryError,
-        IsADirectoryError,
-    ) as error:
-        _fail(InputError(f"{error.filename}: {error.strerror}; check the path and its permissions"), 2)
+    except _WRONG_PATH as error:
+        _fail(InputError(options.os_problem(error)), 2)
     except OSError as error:
-        _fail(error, 1)
+        _fail(EnvironmentProblemError(options.os_problem(error)), 1)
 
 
 def _fail(error: Exception, status: int) -> None:

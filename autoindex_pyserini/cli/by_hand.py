@@ -154,7 +154,7 @@ def try_(
     from autoindex_pyserini.report import attempt_text
 
     given = Program.from_file(program)
-    _, recorded = _by_hand(run)
+    _, recorded = by_hand_run(run)
     with options.naming(str(program)):
         check(given, recorded.settings.limits)
     with opened(run, quiet_of=given.id) as (session, recorded):
@@ -170,8 +170,8 @@ def finish(run: RunArgument, json: options.Json = False) -> None:
     from autoindex_pyserini.cli.optimize import show_result
 
     with bars() as progress:
-        directory, recorded = _by_hand(run, goes_on=False)
-        loaded = _load(recorded, progress)
+        directory, recorded = by_hand_run(run, goes_on=False)
+        loaded = load_recorded(recorded, progress)
         with _session(loaded, directory, recorded, progress) as session:
             result = session.finish(loaded.open_test)
     if json:
@@ -191,9 +191,9 @@ def opened(run: Path, *, quiet_of: str = "") -> Iterator[tuple[Session, RunSetti
     Raises:
         RunDirectoryError: it is not a run by hand, has ended, is damaged, or is in use.
     """
-    directory, recorded = _by_hand(run)
+    directory, recorded = by_hand_run(run)
     with bars() as progress:
-        loaded = _load(recorded, progress)
+        loaded = load_recorded(recorded, progress)
         session = _session(loaded, directory, recorded, progress, quiet_of=quiet_of)
         del loaded
         with session:
@@ -217,7 +217,16 @@ def by_position(tools: Sequence[Tool], name: str, values: Sequence[str]) -> Mapp
     return dict(zip(names, values, strict=False))
 
 
-def _by_hand(run: Path, *, goes_on: bool = True) -> tuple[RunDirectory, RunSettings]:
+def by_hand_run(run: Path, *, goes_on: bool = True) -> tuple[RunDirectory, RunSettings]:
+    """A run by hand with its settings; not locked.
+
+    Args:
+        run: the run directory.
+        goes_on: the search must not have ended.
+
+    Raises:
+        RunDirectoryError: it is not a run by hand, has ended, or is damaged.
+    """
     from autoindex_pyserini.optimize import RunDirectory
     from autoindex_pyserini.optimize.session import check_by_hand
 
@@ -226,7 +235,8 @@ def _by_hand(run: Path, *, goes_on: bool = True) -> tuple[RunDirectory, RunSetti
     return directory, recorded
 
 
-def _load(recorded: RunSettings, progress: Progress) -> Collection:
+def load_recorded(recorded: RunSettings, progress: Progress | None = None) -> Collection:
+    """The collection of a run."""
     from autoindex_pyserini.collection import load
 
     return load(recorded.collection, validation=recorded.validation or None, progress=progress)
