@@ -296,10 +296,8 @@ def cases_text(cases: Sequence[Case]) -> str:
 
 def _case_line(case: Case) -> str:
     above = f"; above it: {_names(case.above)}" if case.above else ""
-    return (
-        f"- {case.query!r}: relevant `{case.relevant}`, rank {case.rank or 'not retrieved'} "
-        f"(first program: {case.first_rank or 'not retrieved'}){above}"
-    )
+    now, first = (f"rank {rank}" if rank else "not retrieved" for rank in (case.rank, case.first_rank))
+    return f"- {case.query!r}: relevant `{case.relevant}`, {now} (first program: {first}){above}"
 
 
 def evidence_text(evidence: Sequence[FieldEvidence]) -> str:

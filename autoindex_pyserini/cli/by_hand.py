@@ -12,7 +12,7 @@ import typer
 from autoindex_pyserini.cli import model_options as llm
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
-from autoindex_pyserini.errors import InputError, RunDirectoryError
+from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.settings import Search
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def start(
     from autoindex_pyserini.optimize.session import Session
     from autoindex_pyserini.report import describe_retriever, event_lines
 
-    _check_unused(out_dir)
+    RunDirectory.check_unused(out_dir)
     settings = options.make_settings(
         k1=k1,
         b=b,
@@ -261,14 +261,3 @@ def _session(
                 err.print(line)
 
     return Session(loaded.for_search(), recorded.settings, directory, progress=progress, listener=told)
-
-
-def _check_unused(path: Path) -> None:
-    """Check that a run may begin here; a run by hand that began already goes on with other commands."""
-    from autoindex_pyserini.optimize import RunDirectory
-
-    if (path / "settings.toml").exists():
-        _, recorded = RunDirectory.open(path)
-        if recorded.settings.search.proposer == "hand":
-            raise RunDirectoryError(f"{path} holds a run by hand already; go on with: autoindex brief {path}")
-    RunDirectory.check_unused(path)

@@ -87,6 +87,7 @@ def optimize(
     json: options.Json = False,
 ) -> None:
     """Search for a representation that raises the objective, test it once, and build its index."""
+    from autoindex_pyserini.agents import ProposerError
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.optimize import (
         RunDirectory,
@@ -95,6 +96,7 @@ def optimize(
         check_settings,
         run,
     )
+    from autoindex_pyserini.optimize.proposers import by_hand_error
     from autoindex_pyserini.report import describe_retriever
 
     if not resume:
@@ -136,6 +138,8 @@ def optimize(
             directory = known
             replay = Path(recorded.replay) if recorded.replay else None
     check_settings(settings)
+    if settings.search.proposer == "hand":
+        raise by_hand_error(out_dir)
     with bars() as progress:
         loaded = load(collection, validation=validation, progress=progress)
         options.warn(loaded.report)
@@ -166,6 +170,11 @@ def optimize(
             except (StopRequestedError, KeyboardInterrupt):
                 err.print(f"stopped; go on with: {how}")
                 sys.exit(130)
+            except ProposerError as error:
+                if should_stop():  # while a model was waited for
+                    err.print(f"stopped; go on with: {how}")
+                    sys.exit(130)
+                raise ProposerError(f"{error}; then go on with: {how}") from error
     if json:
         print_json(result)
         return

@@ -45,6 +45,14 @@ def check_proposer(settings: Settings) -> None:
         raise InputError("a limit on money needs prices; give --price-in and --price-out")
 
 
+def by_hand_error(directory: Path) -> InputError:
+    """The error for a search that would have to wait for a person."""
+    return InputError(
+        f"nobody proposes by itself in a run by hand; begin one with: autoindex start COLLECTION --out "
+        f"{directory}; go on with: autoindex brief {directory}, and autoindex try {directory} program.py"
+    )
+
+
 def proposer_for(
     settings: Settings,
     directory: Path,
@@ -78,4 +86,4 @@ def proposer_for(
             cancelled=should_stop,
         )
         return LanguageModelProposer(client, settings)
-    raise InputError("a run by hand goes on with: autoindex try RUN_DIR program.py")
+    raise by_hand_error(directory)

@@ -10,6 +10,7 @@ import msgspec
 import tomli_w
 
 from autoindex_pyserini import __version__
+from autoindex_pyserini.agents.by_hand import NAME as BY_HAND
 from autoindex_pyserini.errors import IndexDirectoryError, RunDirectoryError
 from autoindex_pyserini.files import clear_unfinished, write_atomically
 from autoindex_pyserini.lucene import read_manifest
@@ -82,8 +83,9 @@ class RunDirectory:
             RunDirectoryError: the path exists and is not an empty directory.
         """
         if path.exists() and not _is_unused(path):
-            hint = "go on with `autoindex optimize ... --resume`, or " if (path / JOURNAL).exists() else ""
-            raise RunDirectoryError(f"{path} exists already; {hint}give a directory that does not exist")
+            raise RunDirectoryError(
+                f"{path} exists already; {_going_on(path)}give a directory that does not exist"
+            )
 
     @classmethod
     def open(cls, path: Path) -> tuple[RunDirectory, RunSettings]:
@@ -233,6 +235,17 @@ def _damaged(file: Path, why: Exception | str) -> RunDirectoryError:
     return RunDirectoryError(
         f"{file}: {reason}; put the file back as the run wrote it, or start a new run directory"
     )
+
+
+def _going_on(path: Path) -> str:
+    """How to go on with what may be a run, as the beginning of a remedy; empty if it is none."""
+    try:
+        _, run = RunDirectory.open(path)
+    except RunDirectoryError:
+        return ""
+    if run.settings.search.proposer == BY_HAND:
+        return f"go on with `autoindex brief {path}`, or "
+    return "go on with `autoindex optimize ... --resume`, or "
 
 
 def _is_unused(path: Path) -> bool:

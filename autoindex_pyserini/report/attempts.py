@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from autoindex_pyserini.agents.briefing import change_text
+from autoindex_pyserini.agents.briefing import change_text, scores_text
 from autoindex_pyserini.optimize.session import Attempt, QueryShift
 
 _QUERY_CHARS = 100
@@ -21,19 +21,18 @@ def attempt_text(attempt: Attempt, objective: str, *, most: int = 10) -> str:
         most: most queries that are listed of either kind; the largest changes come first.
     """
     trial, incumbent = attempt.trial, attempt.incumbent
-    if attempt.again:
-        lines = [f"{trial.program.id} was tried in round {trial.round}; it is not evaluated again"]
-    else:
-        lines = [f"{trial.program.id} was tried in round {trial.round}"]
+    when = f"was tried in round {trial.round}" if trial.round else "is the first program"
+    again = "; it is not evaluated again" if attempt.again else ""
+    lines = [f"{trial.program.id} {when}{again}"]
     if trial.fault:
         lines.append(f"failed: {trial.fault}")
     else:
         against = f", against {trial.parent}" if trial.parent else ""
-        lines.append(f"{'accepted' if trial.accepted else 'not accepted'}{against}: {change_text(trial)}")
+        verdict = "accepted" if trial.accepted else "not accepted"
+        lines.append(f"{verdict}{against}: {change_text(trial)}")
         lines += _shift_lines("fixed", attempt.fixed, objective, most)
         lines += _shift_lines("broken", attempt.broken, objective, most)
-    scores = ", ".join(f"{name} {mean:.4f}" for name, mean in incumbent.means.items())
-    lines += ["", f"incumbent: {incumbent.program.id}, {scores}"]
+    lines += ["", f"incumbent: {incumbent.program.id}, {scores_text(incumbent)}"]
     return "\n".join(lines)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from autoindex_pyserini.optimize import Finished, JournalEvent, Selected, Tested, Tried
+from autoindex_pyserini.agents.by_hand import NAME as BY_HAND
+from autoindex_pyserini.optimize import Finished, JournalEvent, Selected, Started, Tested, Tried
 
 _HEIGHT = 8
 
@@ -53,8 +54,10 @@ def journal_summary(events: Sequence[JournalEvent]) -> str:
     tested = next((event for event in events if isinstance(event, Tested)), None)
     trials = [event for event in events if isinstance(event, Tried)]
     counts = f"{len(trials)} programs tried, {sum(bool(trial.fault) for trial in trials)} failed"
+    by_hand = any(isinstance(event, Started) and event.proposer == BY_HAND for event in events)
     if selected is None:
-        return f"{counts}; the search has not ended: go on with `autoindex optimize ... --resume`"
+        goes_on = "autoindex try ..." if by_hand else "autoindex optimize ... --resume"
+        return f"{counts}; the search has not ended: go on with `{goes_on}`"
     line = f"{counts}; selected {selected.program} ({selected.reason})"
     if tested is not None:
         scores = (
@@ -62,5 +65,6 @@ def journal_summary(events: Sequence[JournalEvent]) -> str:
         )
         line += f"; test, {tested.queries} queries: {', '.join(scores)}"
     if not any(isinstance(event, Finished) for event in events):
-        line += "; not finished: go on with `autoindex optimize ... --resume`"
+        goes_on = "autoindex finish ..." if by_hand else "autoindex optimize ... --resume"
+        line += f"; not finished: go on with `{goes_on}`"
     return line

@@ -105,7 +105,7 @@ def test_cases_stand_by_their_kind() -> None:
     text = cases_text(CASES)
     assert CASE_KINDS["anchor"] in text
     assert CASE_KINDS["recall_violation"] not in text
-    assert "'a query': relevant `D7`, rank not retrieved (first program: 3); above it: `D1`, `D2`" in text
+    assert "'a query': relevant `D7`, not retrieved (first program: rank 3); above it: `D1`, `D2`" in text
     assert cases_text(()) == ""
 
 
