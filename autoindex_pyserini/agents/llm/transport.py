@@ -96,12 +96,17 @@ class Line:
             EndpointError: no reply came, and asking again would not help or did not.
         """
         base_url = base_url_of(self._endpoint)
-        key = key_for(base_url)
+        async with openai.AsyncOpenAI(api_key=key_for(base_url), base_url=base_url, max_retries=0) as line:
+            return await self._persist(line, base_url, wanted, failures)
+
+    async def _persist(
+        self, line: openai.AsyncOpenAI, base_url: str, wanted: Mapping[str, Any], failures: list[str]
+    ) -> RawReply | None:
         attempts = 0
         unlimited: set[str] = set()
         while True:
             body = parameters(wanted, self.refused | unlimited)
-            outcome = await self._attempt(base_url, key, body)
+            outcome = await self._attempt(line, base_url, body)
             if isinstance(outcome, RawReply):
                 return outcome
             failures.append(outcome.message)
@@ -136,16 +141,17 @@ class Line:
         delay: float = most * random.uniform(0.5, 1.0)
         return delay if wanted is None else wanted + delay / 10
 
-    async def _attempt(self, base_url: str, key: str, body: dict[str, Any]) -> RawReply | _Failure:
+    async def _attempt(
+        self, line: openai.AsyncOpenAI, base_url: str, body: dict[str, Any]
+    ) -> RawReply | _Failure:
         """Send one request. Whatever way it ends, its connection is closed by then."""
         assembly = Assembly()
         limit = self._endpoint.timeout_s
         stall = min(limit, self._patience.stall_s) if body.get("stream") else limit
         silence = openai.Timeout(limit, connect=min(_CONNECT_S, limit), read=stall)
-        line = openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, timeout=silence)
         try:
-            async with asyncio.timeout(limit), line:
-                problem = await _receive(line, body, assembly)
+            async with asyncio.timeout(limit):
+                problem = await _receive(line.with_options(timeout=silence), body, assembly)
         except TimeoutError:
             return _Failure(
                 f"{base_url} sent no whole reply in {limit:g} s; raise timeout_s, or ask for fewer tokens",

@@ -64,7 +64,7 @@ def error(status: int, message: str, headers: Mapping[str, str] | None = None, *
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it came in."""
+    """One request as it came in, the names of its headers in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -128,7 +128,7 @@ class ScriptedServer:
         """The answer to a request."""
         with self._lock:
             self.asked.append(asked)
-            sent = asked.headers.get("Authorization", "").removeprefix("Bearer ")
+            sent = asked.headers.get("authorization", "").removeprefix("Bearer ")
             if self._key is not None and sent != self._key:
                 return error(401, f"Incorrect API key provided: {sent}.", code="invalid_api_key")
             for name, refusal in self._refuses.items():
@@ -164,12 +164,15 @@ class ScriptedServer:
                 self.reported += 1
 
     def stall(self, play: Play, connection: socket.socket, comment: Callable[[], None]) -> None:
-        """Be silent, until the client has gone or the server closes; sets `dropped` for the first."""
+        """Be silent for the time, or until the server closes.
+
+        Raises:
+            ConnectionResetError: the client has gone.
+        """
         end = time.monotonic() + play.stall_s
         while time.monotonic() < end and not self._closing.is_set():
             if select.select([connection], [], [], 0.02)[0] and not connection.recv(1, socket.MSG_PEEK):
-                self.dropped.set()
-                return
+                raise ConnectionResetError
             if play.comments:
                 comment()
 
@@ -177,6 +180,7 @@ class ScriptedServer:
 def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def log_message(self, format: str, *arguments: object) -> None:
             """Say nothing."""
@@ -184,7 +188,9 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
             body = json.loads(self.rfile.read(length))
-            play = server.answer(Asked(self.path, dict(self.headers), body))
+            play = server.answer(
+                Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            )
             try:
                 self._play(play, body)
             except (BrokenPipeError, ConnectionResetError):
@@ -221,19 +227,26 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Type", "text/event-stream; charset=utf-8")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            for number, chunk in enumerate(_chunks(play)):
+            chunks = list(_chunks(play))
+            for number, chunk in enumerate(chunks):
                 if number == play.cut_after:
-                    self.connection.shutdown(socket.SHUT_RDWR)
-                    self.close_connection = True
+                    self._cut()
                     return
                 if play.stall_s and play.stall_after == number:
                     server.stall(play, self.connection, lambda: self._piece(": alive"))
-                self._piece("data: " + (chunk if isinstance(chunk, str) else json.dumps(chunk)))
+                self._piece("data: " + json.dumps(chunk))
+            if play.cut_after == len(chunks):
+                self._cut()
+                return
             if usage is not None:
                 server.count(usage)
                 self._piece("data: " + json.dumps({**_envelope(), "choices": [], "usage": usage}))
             self._piece("data: [DONE]")
             self.wfile.write(b"0\r\n\r\n")
+
+        def _cut(self) -> None:
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
 
         def _piece(self, line: str) -> None:
             data = f"{line}\n\n".encode()
