@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -31,8 +32,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         OSError: the disk is full or not writable, with the file's name; an earlier file of that name stays as
             it was.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, data)
         sync_directory(path.parent)
 
@@ -75,6 +76,21 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def nearest_folder(path: Path) -> Path:
+    """The folder, existing and writable, in which this path is or would be made with what leads to it.
+
+    Raises:
+        NotADirectoryError: something that is no folder stands in the way; names it.
+        PermissionError: the folder may not be written to.
+    """
+    found = next(one for one in (path, *path.absolute().parents) if one.exists() or one.is_symlink())
+    if not found.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(found))
+    if not os.access(found, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(found))
+    return found
 
 
 @contextmanager

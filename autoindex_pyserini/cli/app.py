@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -99,9 +100,11 @@ def run_app() -> None:
     except _WRONG_PATH as error:
         _fail(InputError(options.os_problem(error)), 2)
     except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            _fail(InputError(options.os_problem(error)), 2)
         _fail(EnvironmentProblemError(options.os_problem(error)), 1)
 
 
-def _fail(error: Exception, status: int) -> None:
+def _fail(error: Exception, status: int) -> NoReturn:
     print(f"autoindex: {' '.join(str(error).split())}", file=sys.stderr)
     sys.exit(status)

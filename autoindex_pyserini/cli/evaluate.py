@@ -10,7 +10,7 @@ import typer
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
-from autoindex_pyserini.files import scratch_directory
+from autoindex_pyserini.files import nearest_folder, scratch_directory
 
 if TYPE_CHECKING:
     from autoindex_pyserini.program import Program
@@ -53,6 +53,8 @@ def evaluate(
         k1=k1, b=b, analyzer=analyzer, workers=workers, sandbox=sandbox, search=search
     )
     check_settings(settings)
+    if run_out:
+        nearest_folder(run_out)
     programs = [Program.resolve(one) for one in program]
     for argument, one in zip(program, programs, strict=True):
         with options.naming(argument):

@@ -9,7 +9,7 @@ import typer
 
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
-from autoindex_pyserini.files import scratch_directory
+from autoindex_pyserini.files import nearest_folder, scratch_directory
 
 
 def index(
@@ -46,6 +46,7 @@ def index(
     with options.naming(program):
         check(chosen, settings.limits)
     check_place(index, overwrite=overwrite)
+    nearest_folder(index.parent)
     keep = IndexOptions(
         store_raw=store_raw,
         store_docvectors=store_docvectors,

@@ -10,6 +10,7 @@ import typer
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, out, print_json
 from autoindex_pyserini.errors import InputError
+from autoindex_pyserini.files import nearest_folder
 
 
 def search(
@@ -41,6 +42,7 @@ def search(
     queries = read_topics(topics)
     if output.is_dir():
         raise InputError(f"{output} is a directory; give the name of a file")
+    nearest_folder(output.parent)
     done = 0
     with bars() as progress, Searcher(index, retriever, threads=execution.worker_count) as searcher:
 

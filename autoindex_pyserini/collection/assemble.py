@@ -179,6 +179,8 @@ def _nothing_judged(parts: Parts, unknown: set[str]) -> CollectionError:
     first = next(iter(parts.queries.values())).judgments
     known = {topic.qid for each in parts.queries.values() for topic in each.topics if topic.text}
     judged = {qid for each in parts.queries.values() for qid in each.judgments.qrels}
+    if not known:
+        return CollectionError(f"{parts.where}: none of its queries has any text; check which key holds it")
     if not known & judged:
         what = f"names no query of {parts.where} (its first is '{next(iter(first.qrels))}')"
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autoindex_pyserini.collection.assemble import Parts, QuerySet
-from autoindex_pyserini.collection.judgments import Judgments
+from autoindex_pyserini.collection.judgments import Judgments, check_grade
 from autoindex_pyserini.collection.model import Tally
 from autoindex_pyserini.collection.records import Columns, as_text, document
 from autoindex_pyserini.collection.splits import TEST, VALIDATION
@@ -120,4 +120,5 @@ def _queries(identifier: str) -> QuerySet:
 def _grade(value: float, where: str) -> int:
     if not float(value).is_integer():
         raise CollectionError(f"{where}: grade {value} is not a whole number; grades are 0, 1, 2, ...")
+    check_grade(int(value), where)
     return int(value)

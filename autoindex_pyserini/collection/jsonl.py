@@ -11,7 +11,7 @@ import msgspec
 
 from autoindex_pyserini.collection.files import chunks
 from autoindex_pyserini.collection.model import Tally
-from autoindex_pyserini.collection.records import BEIR, Columns, document, kind
+from autoindex_pyserini.collection.records import BEIR, SURELY_SHORT, Columns, document, kind
 from autoindex_pyserini.errors import CollectionError
 from autoindex_pyserini.types import Document
 
@@ -122,7 +122,9 @@ def documents_of(path: Path, tally: Tally, columns: Columns) -> Iterator[Documen
         if (
             plain is not None
             and len(plain) == lines + (not chunk.endswith(b"\n"))
-            and all(line.docid and not line.docid.isspace() for line in plain)
+            and all(
+                line.docid and not line.docid.isspace() and len(line.docid) <= SURELY_SHORT for line in plain
+            )
         ):
             for line in plain:
                 yield Document(line.docid, line.title, line.text, line.fields)

@@ -13,6 +13,9 @@ from autoindex_pyserini.types import Qrels
 
 _HEADER_NAMES = frozenset({"query-id", "query_id", "queryid", "qid", "query", "topic", "topic-id"})
 
+MOST_GRADE = 10_000
+"""The largest grade, and with a minus sign the smallest: trec_eval keeps a count for each grade up to it."""
+
 
 class Judgments(msgspec.Struct, frozen=True):
     """The judgments of one source, before they meet documents and topics.
@@ -36,7 +39,7 @@ def read_judgments(path: Path) -> Judgments:
 
     Raises:
         CollectionError: the file cannot be read, a line has too few columns, a grade is not a whole
-            number, a pair has two different grades, or there is no judgment at all.
+            number or out of range, a pair has two different grades, or there is no judgment at all.
     """
     qrels: Qrels = {}
     lines: dict[tuple[str, str], int] = {}
@@ -97,10 +100,26 @@ def _parse(line: str, columns: int, where: str) -> tuple[str, str, int]:
         raise CollectionError(
             f"{where}: grade {parts[-1]!r} is not a whole number; grades are 0, 1, 2, ... (1.0 is accepted)"
         )
+    check_grade(grade, where)
     return parts[0], parts[-2], grade
 
 
+def check_grade(grade: int, where: str) -> None:
+    """Check that a grade is one that can be computed with.
+
+    Raises:
+        CollectionError: it is too large, or too small.
+    """
+    if abs(grade) > MOST_GRADE:
+        raise CollectionError(
+            f"{where}: grade {grade:.4g} is out of range; grades are whole numbers from {-MOST_GRADE:,} to "
+            f"{MOST_GRADE:,}, mostly 0, 1, 2, ..."
+        )
+
+
 def _whole_number(text: str) -> int | None:
+    if "_" in text:  # digits may be grouped so in Python, and nowhere else
+        return None
     try:
         return int(text)
     except ValueError:

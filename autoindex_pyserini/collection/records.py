@@ -30,6 +30,9 @@ class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 BEIR = Columns()
+_ID_BYTES = 8_000  # percent-encoded three times as many, and still no more than Lucene takes for a term
+SURELY_SHORT = _ID_BYTES // 4
+"""An id of so many characters is short enough, whatever they are."""
 
 
 def document(record: dict[str, Any], where: str, tally: Tally, columns: Columns = BEIR) -> Document:
@@ -68,7 +71,7 @@ def take_id(record: dict[str, Any], names: tuple[str, ...], where: str, tally: T
     """Take the id out of a record, under the first of several names; a number counts as text.
 
     Raises:
-        CollectionError: there is none, or it is blank, or neither text nor a number.
+        CollectionError: there is none, or it is blank or too long, or neither text nor a number.
     """
     key = next((name for name in names if name in record), None)
     if key is None:
@@ -79,6 +82,8 @@ def take_id(record: dict[str, Any], names: tuple[str, ...], where: str, tally: T
     identifier = as_text(value, tally) or ""
     if not identifier or identifier.isspace():
         raise CollectionError(f'{where}: "{key}" is empty; every record needs an id of its own')
+    if len(identifier) > SURELY_SHORT and (size := len(identifier.encode())) > _ID_BYTES:
+        raise CollectionError(f'{where}: "{key}" has {size:,} bytes; an id may have {_ID_BYTES:,}')
     return identifier
 
 

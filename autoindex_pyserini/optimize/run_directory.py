@@ -12,7 +12,7 @@ import tomli_w
 from autoindex_pyserini import __version__
 from autoindex_pyserini.agents.by_hand import NAME as BY_HAND
 from autoindex_pyserini.errors import IndexDirectoryError, RunDirectoryError
-from autoindex_pyserini.files import clear_unfinished, write_atomically
+from autoindex_pyserini.files import clear_unfinished, nearest_folder, write_atomically
 from autoindex_pyserini.lucene import read_manifest
 from autoindex_pyserini.optimize.events import JournalEvent, Proposed, Started, Tested, Tried
 from autoindex_pyserini.optimize.journal import FILE_NAME as JOURNAL
@@ -81,11 +81,13 @@ class RunDirectory:
 
         Raises:
             RunDirectoryError: the path exists and is not an empty directory.
+            OSError: no directory can be made there.
         """
         if path.exists() and not _is_unused(path):
             raise RunDirectoryError(
                 f"{path} exists already; {_going_on(path)}give a directory that does not exist"
             )
+        nearest_folder(path)
 
     @classmethod
     def open(cls, path: Path) -> tuple[RunDirectory, RunSettings]:

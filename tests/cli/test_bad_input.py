@@ -211,3 +211,30 @@ def test_documents_without_text(toy: Path, tmp_path: Path, autoindex: Callable[.
     assert_refused(
         autoindex("evaluate", toy, "--program", "full_text"), "none of the 1 documents has any text"
     )
+
+
+def test_a_place_for_results_is_looked_at_before_the_work(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    (tmp_path / "file").write_text("x")
+    index = tmp_path / "index"
+    assert autoindex("index", toy, "--program", "full_text", "--index", index).status == 0  # type: ignore[attr-defined]
+    topics = toy / "queries.jsonl"
+    shutil.move(
+        toy / "corpus.jsonl", toy / "away.jsonl"
+    )  # whoever reads the collection first complains of that
+    before = snapshot(tmp_path)
+    inside = tmp_path / "file" / "inside"
+    for command in (
+        ("evaluate", toy, "--program", "full_text", "--run-out", inside),
+        ("evaluate", toy, "--program", "full_text", "--run-out", tmp_path / "file"),
+        ("index", toy, "--program", "full_text", "--index", inside),
+        ("optimize", toy, "--out", inside),
+        ("search", index, "--topics", topics, "--output", inside),
+    ):
+        assert_refused(autoindex(*command), f"{tmp_path / 'file'}: Not a directory; check the path")
+    assert snapshot(tmp_path) == before
+
+
+def test_a_name_that_is_too_long(autoindex: Callable[..., object]) -> None:
+    assert_refused(autoindex("evaluate", "x" * 5000, "--program", "full_text"), "File name too long")

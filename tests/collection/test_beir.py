@@ -334,7 +334,7 @@ def test_a_missing_part(beir, missing, says):
         ({"queries": [*QUERIES, QUERIES[2]]}, r"queries\.jsonl:13: query id 'q2' stands in line 3 already"),
         ({"queries": [*QUERIES, {"_id": "x"}]}, r"queries\.jsonl:13: query 'x' has no \"text\""),
         ({"queries": [*QUERIES, {"text": "x"}]}, r"queries\.jsonl:13: no \"_id\""),
-        ({"queries": [{"_id": "q1", "text": " "}]}, "names no query"),
+        ({"queries": [{"_id": "q1", "text": " "}]}, "none of its queries has any text"),
         ({"qrels": []}, "qrels.txt: no judgments"),
         ({"qrels": [("q1", "D1", 1)]}, r"qrels.txt: names no document .*first is 'D1'"),
         ({"qrels": [("Q1", "d1", 1)]}, r"qrels.txt: names no query .*first is 'Q1'"),
@@ -424,3 +424,17 @@ def test_documents_with_text_in_fields_alone_are_taken_with_a_warning(beir):
     report = load(str(beir(documents=documents))).report
     assert report.empty_documents == 12
     assert "only programs that read fields (body)" in report.notes[-1]
+
+
+def test_an_id_that_lucene_could_not_hold_is_refused(beir):
+    lines = [{"_id": "\u00fc" * 4000, "text": "the longest"}, {"_id": "\u00fc" * 4001, "text": "too long"}]
+    with pytest.raises(
+        CollectionError, match=r"corpus\.jsonl:2: \"_id\" has 8,002 bytes; an id may have 8,000"
+    ):
+        load(str(beir(documents=lines)))
+
+
+def test_queries_without_any_text_are_refused(beir):
+    queries = [{"_id": f"q{n}", "text": None} for n in range(12)]
+    with pytest.raises(CollectionError, match="none of its queries has any text"):
+        load(str(beir(queries=queries)))

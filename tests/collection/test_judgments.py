@@ -58,6 +58,10 @@ def test_a_pair_repeated_with_its_grade_is_counted(qrels):
     ("line", "says"),
     [
         ("1 0 a 0.5", "grade '0.5' is not a whole number"),
+        ("1 0 a 1_0", "grade '1_0' is not a whole number"),
+        ("1 0 a 3000000000", "grade 3e+09 is out of range; grades are whole numbers from -10,000 to 10,000"),
+        ("1 0 a 1e300", "grade 1e+300 is out of range"),
+        ("1 0 a -10001", "grade -1e+04 is out of range"),
         ("1 0 a yes", "grade 'yes' is not a whole number"),
         ("1 0 a nan", "grade 'nan' is not a whole number"),
         ("1 0 a inf", "grade 'inf' is not a whole number"),
