@@ -17,10 +17,10 @@ from autoindex_pyserini.agents.briefing import (
     retriever_text,
 )
 from autoindex_pyserini.agents.llm.client import ModelClient
-from autoindex_pyserini.agents.llm.replies import ModelReplyError, Reply, ToolCall
-
+from autoindex_pyserini.agents.llm.code import NOTHING_SAID
 from autoindex_pyserini.agents.llm.parsing import text_calls
 from autoindex_pyserini.agents.llm.prompts import prompt
+from autoindex_pyserini.agents.llm.replies import ModelReplyError, Reply, RequestTooLongError, ToolCall
 from autoindex_pyserini.agents.proposer import Brief, Tool, Workbench
 from autoindex_pyserini.settings import Model, Retriever
 
@@ -29,6 +29,9 @@ MOST_CALLS = 4
 """Tool calls that are answered in one turn."""
 
 _SHORTEST_SUMMARY = 400  # characters; less than that after a turn without calls is chatter
+
+_LEFT_OUT = "(left out: the conversation is too long for the model)"
+_LEFT_OUT_FROM = 1_500  # characters; what is shorter is not worth leaving out
 
 type Message = Mapping[str, Any]
 
@@ -90,12 +93,23 @@ class AnalysisAgent:
             task += "\n\n" + _tools_as_text(bench.tools)
         return [{"role": "system", "content": system}, {"role": "user", "content": task}]
 
-    def _ask(self, messages: Sequence[Message], brief: Brief, tools: Sequence[Tool]) -> Reply:
+    def _ask(self, messages: list[Message], brief: Brief, tools: Sequence[Tool]) -> Reply:
         """One turn with tools; a reply that was cut or empty is worth what is in it."""
         try:
-            return self._client.complete(messages, agent=AGENT, round=brief.round, tools=tools)
+            return self._complete(messages, brief, tools)
+        except RequestTooLongError:
+            raise
         except ModelReplyError as error:
             return error.reply
+
+    def _complete(self, messages: list[Message], brief: Brief, tools: Sequence[Tool] = ()) -> Reply:
+        """Ask; where it is more than the model can read, the oldest answers of tools are left out."""
+        while True:
+            try:
+                return self._client.complete(messages, agent=AGENT, round=brief.round, tools=tools)
+            except RequestTooLongError:
+                if not _shortened(messages):
+                    raise
 
     def _summary(self, messages: list[Message], brief: Brief) -> str:
         messages.append({"role": "user", "content": prompt("analysis_finish")})
@@ -117,8 +131,22 @@ class AnalysisAgent:
                     raise
                 return text + "\n\n(The summary was cut off here.)"
 
-    def _last(self, messages: Sequence[Message], brief: Brief) -> str:
-        return self._client.complete(messages, agent=AGENT, round=brief.round).text
+    def _last(self, messages: list[Message], brief: Brief) -> str:
+        return self._complete(messages, brief).text
+
+
+def _shortened(messages: list[Message]) -> bool:
+    """Leave out the oldest long answer of a tool, or half of the opening; False if nothing is left to cut."""
+    for at, message in enumerate(messages[2:], 2):
+        if message["role"] in ("tool", "user") and len(message["content"]) > _LEFT_OUT_FROM:
+            messages[at] = {**message, "content": _LEFT_OUT}
+            return True
+    opening = messages[1]["content"]
+    if len(opening) <= _LEFT_OUT_FROM:
+        return False
+    # What stands last, the cases and the tools, is needed most.
+    messages[1] = {**messages[1], "content": _LEFT_OUT + "\n\n" + opening[len(opening) // 2 :]}
+    return True
 
 
 def _calls(reply: Reply) -> list[tuple[str, dict[str, object] | None]]:
@@ -182,4 +210,4 @@ def _tools_as_text(tools: Sequence[Tool]) -> str:
 
 
 def _said(text: str) -> Message:
-    return {"role": "assistant", "content": text}
+    return {"role": "assistant", "content": text or NOTHING_SAID}

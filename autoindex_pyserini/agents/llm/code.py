@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from autoindex_pyserini.agents.briefing import (
+    OPERATORS,
     contract_text,
     fenced,
     history_text,
@@ -20,15 +23,20 @@ from autoindex_pyserini.agents.briefing import (
     retriever_text,
 )
 from autoindex_pyserini.agents.llm.client import ModelClient
-from autoindex_pyserini.agents.llm.replies import ModelReplyError
-
 from autoindex_pyserini.agents.llm.parsing import Draft, drafts
 from autoindex_pyserini.agents.llm.prompts import prompt
+from autoindex_pyserini.agents.llm.replies import ModelReplyError, RequestTooLongError
 from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
 from autoindex_pyserini.errors import InvalidProgramError
 from autoindex_pyserini.program import Program, check
 from autoindex_pyserini.program.source import parse
 from autoindex_pyserini.settings import Limits, Retriever, Search
+
+NOTHING_SAID = "(no answer)"
+"""Stands for an empty reply: servers refuse messages without content."""
+
+_RECENT = 10  # programs of the history that a short request tells
+_SHORT_SUMMARY = 2_000  # characters
 
 type Message = Mapping[str, Any]
 
@@ -56,18 +64,31 @@ class CodeAgent:
             EndpointError: nobody answers.
             BudgetSpentError: a limit is reached.
         """
-        told = self._search.history
-        task = prompt(
-            "code_task",
-            profile=profile_text(brief.profile),
-            incumbent=incumbent_text(brief),
-            analysis=f"## What the analysis found\n\n{summary}" if summary else "",
-            history=history_text(brief.history) if told else "",
-            notes=notes_text(brief.notes) if told else "",
-            count=count,
-            threshold=f"{self._search.threshold:g}",
+        return self._programs(brief, self._tasks(brief, summary, count), "code", count)
+
+    def _tasks(self, brief: Brief, summary: str, count: int) -> Iterator[tuple[Limits, str]]:
+        """What is asked, and ever shorter for a model that cannot read it all."""
+        told = brief.history if self._search.history else ()
+        notes = brief.notes if self._search.history else ()
+        bare = replace(
+            brief.limits, allowed_imports=tuple(n for n in brief.limits.allowed_imports if n != OPERATORS)
         )
-        return self._programs(brief, task, "code", count)
+        for limits, profile, history, analysis in (
+            (brief.limits, profile_text(brief.profile), told, summary),
+            (brief.limits, "", told[-_RECENT:], summary),
+            (bare, "", (), summary[:_SHORT_SUMMARY]),
+        ):
+            task = prompt(
+                "code_task",
+                profile=profile,
+                incumbent=incumbent_text(brief),
+                analysis=f"## What the analysis found\n\n{analysis}" if analysis else "",
+                history=history_text(history),
+                notes=notes_text(notes),
+                count=count,
+                threshold=f"{self._search.threshold:g}",
+            )
+            yield limits, task
 
     def join(self, brief: Brief, passed: Sequence[Trial]) -> tuple[list[Proposal], list[str]]:
         """Return at most one program that joins several of a round, and what became of other drafts.
@@ -78,20 +99,26 @@ class CodeAgent:
         """
         parts = [_passed_text(number, trial) for number, trial in enumerate(passed, 1)]
         task = prompt("synthesis_task", incumbent=incumbent_text(brief), programs="\n\n".join(parts))
-        return self._programs(brief, task, "synthesis", 1)
+        return self._programs(brief, iter([(brief.limits, task)]), "synthesis", 1)
 
-    def _programs(self, brief: Brief, task: str, agent: str, count: int) -> tuple[list[Proposal], list[str]]:
-        system = prompt(
-            "code_system",
-            contract=contract_text(brief.limits),
-            retriever=retriever_text(brief, self._retriever),
-        )
-        messages: list[Message] = [
-            {"role": "system", "content": system},
-            {"role": "user", "content": task},
-        ]
+    def _programs(
+        self, brief: Brief, tasks: Iterator[tuple[Limits, str]], agent: str, count: int
+    ) -> tuple[list[Proposal], list[str]]:
         notes: list[str] = []
-        found = self._drafts(messages, brief, agent, count, notes)
+        messages: list[Message] = []
+        found: list[Draft] = []
+        for limits, task in tasks:
+            system = prompt(
+                "code_system",
+                contract=contract_text(limits),
+                retriever=retriever_text(brief, self._retriever),
+            )
+            messages = [{"role": "system", "content": system}, {"role": "user", "content": task}]
+            try:
+                found = self._drafts(messages, brief, agent, count, notes)
+                break
+            except RequestTooLongError as error:
+                notes.append(str(error))
         if len(found) > count:
             notes.append(f"{len(found)} programs came, {count} were asked for: the first {count} count")
         known = {_meaning(trial.program): trial.program.id for trial in (brief.incumbent, *brief.history)}
@@ -113,15 +140,21 @@ class CodeAgent:
     def _drafts(
         self, messages: list[Message], brief: Brief, agent: str, count: int, notes: list[str]
     ) -> list[Draft]:
-        """Ask until there is a program in the reply, or the repairs are used up; `messages` grow."""
+        """Ask until there is a program in the reply, or the repairs are used up; `messages` grow.
+
+        Raises:
+            RequestTooLongError: the first request is more than the model can read.
+        """
         for attempt in range(self._repairs + 1):
             problem = ""
             try:
                 text = self._client.complete(messages, agent=agent, round=brief.round).text
             except ModelReplyError as error:
+                if isinstance(error, RequestTooLongError) and attempt == 0:
+                    raise
                 text, problem = error.reply.text, str(error)
             found = drafts(text)
-            messages.append({"role": "assistant", "content": text})
+            messages.append({"role": "assistant", "content": text or NOTHING_SAID})
             if problem:
                 notes.append(problem)
             if found:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoindex_pyserini.agents.llm.client import ModelClient
-from autoindex_pyserini.agents.llm.replies import ModelReplyError
-
 from autoindex_pyserini.agents.llm.analysis import AnalysisAgent
+from autoindex_pyserini.agents.llm.client import ModelClient
 from autoindex_pyserini.agents.llm.code import CodeAgent
+from autoindex_pyserini.agents.llm.replies import ModelReplyError
 from autoindex_pyserini.agents.proposer import Answer, Brief, BudgetSpentError, Trial, Workbench
 from autoindex_pyserini.settings import Settings
 
