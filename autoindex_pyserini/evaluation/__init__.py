@@ -2,6 +2,7 @@
 
 from autoindex_pyserini.evaluation.acceptance import accepts
 from autoindex_pyserini.evaluation.comparison import Comparison, QueryChange, compare
+from autoindex_pyserini.evaluation.fusion import reciprocal_rank_fusion
 from autoindex_pyserini.evaluation.measures import check_measures, describe_measure, evaluate
 from autoindex_pyserini.evaluation.runs import RunFormatError, write_run
 
@@ -14,5 +15,6 @@ __all__ = [
     "compare",
     "describe_measure",
     "evaluate",
+    "reciprocal_rank_fusion",
     "write_run",
 ]
