@@ -53,10 +53,10 @@ def comparison_caption(comparison: Comparison, assessment: Assessment, *, detail
     queries = f"{assessment.queries:,} queries" if assessment.queries > 1 else "1 query"
     sentences = [f"{comparison.collection}, {comparison.split} split: means over {queries}."]
     if family:
-        over = f"over {family} rows" if family > 1 else "over 1 row, which changes nothing"
+        corrected = f"Holm-corrected over {family} rows for each measure"
         sentences.append(
             f"{MARK} differs from {reference} (p < {procedure.level:g}): two-sided paired randomisation "
-            f"test, {_flips(assessment)}, Holm-corrected {over} for each measure."
+            f"test, {_flips(assessment)}, {corrected if family > 1 else 'uncorrected: one row is compared'}."
         )
     if details:
         sentences.append(
