@@ -78,7 +78,7 @@ class ScriptedServer:
     """Answers each request with the next of a script, or with what a function makes of its body.
 
     Args:
-        script: answers; a text is a reply. After the last one the server answers 500.
+        script: answers; a text is a reply. After the last one the server answers 403.
         refuses: parameter -> the error for requests that have it; these use up no answer.
         key: answers 401, with the wrong key in it, to requests with another.
     """
@@ -140,7 +140,7 @@ class ScriptedServer:
                 found = self._script[self._next]
                 self._next += 1
             else:
-                found = error(500, "the script is over")
+                found = error(403, "the script is over")
             play = Play(found) if isinstance(found, str) else found
             self.played.append(play)
             return play
