@@ -37,7 +37,7 @@ def attempt_text(attempt: Attempt, objective: str, *, most: int = 10) -> str:
 
 
 def _shift_lines(label: str, shifts: Sequence[QueryShift], objective: str, most: int) -> list[str]:
-    if not shifts:
+    if not shifts or not most:
         return []
     lines = ["", f"{label}:"]
     for shift in shifts[:most]:
@@ -51,5 +51,5 @@ def _shift_lines(label: str, shifts: Sequence[QueryShift], objective: str, most:
             f"{ranks}{more}",
         ]
     if len(shifts) > most:
-        lines.append(f"  and {len(shifts) - most} more queries")
+        lines.append(f"  and {len(shifts) - most} more")
     return lines
