@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from autoindex_pyserini.cli import options
-from autoindex_pyserini.cli.console import bars, out, print_json
+from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.files import nearest_folder
+
+_MOST_DOCUMENTS = 1_000_000_000  # Lucene counts hits in 32 bits
 
 
 def search(
@@ -30,7 +32,7 @@ def search(
 
     from autoindex_pyserini.collection import read_topics
     from autoindex_pyserini.evaluation import write_run
-    from autoindex_pyserini.lucene import Searcher, read_manifest
+    from autoindex_pyserini.lucene import Searcher, SearchFailedError, read_manifest
     from autoindex_pyserini.optimize import check_settings
     from autoindex_pyserini.settings import Execution, Settings
 
@@ -39,6 +41,8 @@ def search(
     retriever = msgspec.structs.replace(retriever, **{k: v for k, v in given.items() if v is not None})
     execution = Execution(workers=workers)
     check_settings(Settings(retriever=retriever, execution=execution))
+    if retriever.depth > _MOST_DOCUMENTS:
+        raise InputError(f"illegal depth value: {retriever.depth}, must be at most {_MOST_DOCUMENTS}")
     queries = read_topics(topics)
     if output.is_dir():
         raise InputError(f"{output} is a directory; give the name of a file")
@@ -51,7 +55,12 @@ def search(
             done += count
             progress("search", done, len(queries))
 
-        run = searcher.search(queries, progress=tick)
+        try:
+            run = searcher.search(queries, progress=tick)
+        except SearchFailedError as error:  # the others' rankings are not thrown away
+            write_run(output, error.run)
+            err.print(f"{output}: the run of all queries but those that failed")
+            raise
     write_run(output, run)
     hits = sum(map(len, run.rankings.values()))
     without = sum(not ranking for ranking in run.rankings.values())

@@ -119,6 +119,10 @@ def _documents(folder: Path, wanted: _Documents, definition: Path) -> DocumentSo
         text=default.text if wanted.text is None else _tuple(wanted.text),
         fields=None if wanted.fields is None else tuple(wanted.fields),
     )
+    if not wanted.path:
+        raise CollectionError(
+            f"{definition}: 'path' of [documents] is empty; name a file or folder, or several"
+        )
     paths = [found for name in _tuple(wanted.path) for found in _files(folder / name, definition)]
     sources = tuple(
         Parquet(path, columns) if path.suffix == ".parquet" else json_source(path, columns) for path in paths

@@ -91,8 +91,9 @@ def read_manifest(directory: Path) -> Manifest:
         raise IndexDirectoryError(
             f"{directory} has no {FILE_NAME}; give an index that `autoindex index` or a run built"
         ) from None
-    except (msgspec.DecodeError, OSError) as error:
-        raise IndexDirectoryError(f"{path}: {error}; build the index again") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise IndexDirectoryError(f"{path}: {reason}; build the index again") from error
     if manifest.format > FORMAT:
         raise IndexDirectoryError(
             f"{path} has format {manifest.format}, and this version reads up to {FORMAT}; "

@@ -99,7 +99,7 @@ class RunDirectory:
         file = path / SETTINGS
         try:
             run = msgspec.toml.decode(file.read_bytes(), type=RunSettings)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise RunDirectoryError(f"{path} is not a run directory; there is no {SETTINGS} in it") from None
         except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
             raise _damaged(file, error) from error

@@ -238,3 +238,26 @@ def test_a_place_for_results_is_looked_at_before_the_work(
 
 def test_a_name_that_is_too_long(autoindex: Callable[..., object]) -> None:
     assert_refused(autoindex("evaluate", "x" * 5000, "--program", "full_text"), "File name too long")
+
+
+def test_a_query_that_fails_costs_the_others_nothing(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    index, topics, output = tmp_path / "index", tmp_path / "topics.tsv", tmp_path / "run.jsonl"
+    assert autoindex("index", toy, "--program", "full_text", "--index", index).status == 0  # type: ignore[attr-defined]
+    endless = " ".join(f"w{number}" for number in range(1 << 16 | 1))
+    topics.write_text(f"long\t{endless}\nlion\tmuch about the lion\n")
+    answer = autoindex("search", index, "--topics", topics, "--output", output)
+    assert answer.status == 1  # type: ignore[attr-defined]
+    assert "1 of 2 queries failed; query 'long'" in answer.err.splitlines()[-1]  # type: ignore[attr-defined]
+    assert {line.split('"')[3] for line in output.read_text().splitlines()} == {"lion"}
+
+
+def test_more_documents_a_query_than_lucene_can_count(
+    toy: Path, tmp_path: Path, autoindex: Callable[..., object]
+) -> None:
+    index, output = tmp_path / "index", tmp_path / "run.jsonl"
+    assert autoindex("index", toy, "--program", "full_text", "--index", index).status == 0  # type: ignore[attr-defined]
+    command = ("search", index, "--topics", toy / "queries.jsonl", "--output", output, "--depth")
+    assert_refused(autoindex(*command, 3_000_000_000), "illegal depth value: 3000000000")
+    assert not output.exists()

@@ -93,6 +93,7 @@ def test_text_and_title_of_several_keys(described):
             '[validation]\nqueries = "a"\njudgments = "b"\n',
             "or both",
         ),
+        (f"{SINGLE}[documents]\npath = []\n", "is empty; name a file or folder"),
         (f'{SINGLE}[documents]\npath = "nowhere"\n', "nowhere does not exist"),
         (f'{SINGLE}[documents]\npath = "empty"\n', "holds no files of documents"),
         (f'queries = "no.tsv"\njudgments = "qrels.txt"\n{DOCS}', "no.tsv: cannot be read"),
