@@ -71,7 +71,7 @@ def evaluate(
                 outcome, run = pipeline.evaluate(one, queries)
             rows.append((label, outcome))
             if run_out:
-                _write(run_out / f"{label}.{split}.txt", msgspec.structs.replace(run, name=label))
+                write(run_out / f"{label}.{split}.txt", msgspec.structs.replace(run, name=label))
     if json:
         print_json({"collection": loaded.name, "settings": settings, "outcomes": [o for _, o in rows]})
         return
@@ -93,7 +93,7 @@ def _labels(programs: list[Program]) -> list[str]:
     ]
 
 
-def _write(path: Path, run: Run) -> None:
+def write(path: Path, run: Run) -> None:
     """Write a TREC run; JSON lines where a docid or qid does not fit into one, and say so."""
     from autoindex_pyserini.evaluation import RunFormatError, write_run
 

@@ -5,7 +5,7 @@ Importing it loads none of them; making an `Encoder`, building or opening an ind
 
 from autoindex_pyserini.dense.cache import CacheFile, VectorCache, clear_cache, default_folder, list_caches
 from autoindex_pyserini.dense.encoder import Encoder, EncodingError
-from autoindex_pyserini.dense.index import DenseCounts, Source, build_index, publish_index
+from autoindex_pyserini.dense.index import DenseCounts, Source, build_index, check_place, publish_index
 from autoindex_pyserini.dense.locate import ModelNotFoundError
 from autoindex_pyserini.dense.manifest import DenseManifest, read_manifest, write_manifest
 from autoindex_pyserini.dense.search import DenseSearcher
@@ -25,6 +25,7 @@ __all__ = [
     "Source",
     "VectorCache",
     "build_index",
+    "check_place",
     "clear_cache",
     "default_folder",
     "list_caches",

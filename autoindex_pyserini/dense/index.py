@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from autoindex_pyserini import publish
 from autoindex_pyserini.dense.cache import VectorCache, default_folder
 from autoindex_pyserini.dense.embed import Progress, embed
 from autoindex_pyserini.dense.encoder import Encoder
@@ -26,7 +27,6 @@ from autoindex_pyserini.dense.settings import FaissOptions
 from autoindex_pyserini.dense.spool import Spool
 from autoindex_pyserini.errors import IndexLossError
 from autoindex_pyserini.program import Program
-from autoindex_pyserini.publish import publishing
 from autoindex_pyserini.types import Represented
 
 if TYPE_CHECKING:
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 INDEX, DOCID = "index", "docid"
 _TEXTS, _VECTORS = ".texts", ".vectors"
 _ROWS = 16_384  # vectors that are moved at once
+
+
+def check_place(directory: Path, *, overwrite: bool = False) -> None:
+    """Check that a dense index may be published here; see `publish.check_place`.
+
+    Raises:
+        IndexDirectoryError: something is there already, and it is not a dense index that may be overwritten.
+    """
+    publish.check_place(directory, read_manifest, overwrite=overwrite)
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -110,7 +119,7 @@ def publish_index(
     """
     options = options or FaissOptions()
     options.check()
-    with publishing(directory, read_manifest, overwrite=overwrite) as building:
+    with publish.publishing(directory, read_manifest, overwrite=overwrite) as building:
         counts = build_index(building, represented, encoder, options, cache=cache, progress=progress)
         if counts.documents != source.documents:
             raise IndexLossError(
