@@ -136,7 +136,7 @@ class Explainer(Searcher):
         """
         numbers = list(self._numbers(docid))
         with java_errors("the query cannot be explained"):
-            whole = self._queries.buildQuery(CONTENTS, self._analyzer, query)
+            whole = self._plain.query(query)
             scores = [_value(self._searcher.explain(whole, number)) for number in numbers]
             best = max(range(len(numbers)), key=scores.__getitem__)
             counts = Counter(self.terms(query))

@@ -20,11 +20,13 @@ from autoindex_pyserini.ids import decode, follows_order
 from autoindex_pyserini.lucene.analyzers import analyzer_config
 from autoindex_pyserini.lucene.index import open_reader
 from autoindex_pyserini.lucene.jvm import java_class, java_error
+from autoindex_pyserini.lucene.queries import Queries, searchable_fields
+from autoindex_pyserini.lucene.scoring import BM25, Scoring
+from autoindex_pyserini.lucene.scoring import CONTENTS as CONTENTS
 from autoindex_pyserini.lucene.top_passages import TopPassages
 from autoindex_pyserini.settings import Retriever
 from autoindex_pyserini.types import Hit, Run, Topic
 
-CONTENTS = "contents"
 _BATCH = 16  # queries that a thread takes at once
 _MARGIN = 1.5  # one search with more hits costs less than two
 _MEMORY = 8  # queries that the need is smoothed over
@@ -48,12 +50,16 @@ class SearchFailedError(AutoIndexError):
 
 
 class Searcher:
-    """BM25 over one index. A context manager; may be used from several threads.
+    """Searches one index. A context manager; may be used from several threads.
 
     Args:
         directory: a Lucene index with the fields ``id`` and ``contents``.
         retriever: k1, b, analyzer and depth.
         threads: queries searched at once.
+
+    Attributes:
+        fields: the fields that can be searched, by name.
+        passages: passages in the index.
 
     Raises:
         IndexDirectoryError: the directory holds no index.
@@ -61,23 +67,22 @@ class Searcher:
 
     def __init__(self, directory: Path, retriever: Retriever, *, threads: int = 1) -> None:
         self._reader = open_reader(directory)
-        searchers = java_class("org.apache.lucene.search.IndexSearcher")
-        searchers.setMaxClauseCount(MAX_CLAUSES)
-        self._searcher = searchers(self._reader.getContext())
-        similarity = java_class("org.apache.lucene.search.similarities.BM25Similarity")
-        self._searcher.setSimilarity(similarity(retriever.k1, retriever.b))
+        java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MAX_CLAUSES)
         self._analyzer = analyzer_config(retriever.analyzer).analyzer()
-        self._queries = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self._plain = Queries(self._reader, self._analyzer, BM25(retriever.k1, retriever.b))
+        self._searcher = self._plain.searcher
         self._top = TopPassages()
         self._depth = retriever.depth
         self._beyond = 0.0  # passages that a query needed beyond one for each document, smoothed
         self._threads = threads
         self.passages = int(self._reader.numDocs())
+        self.fields = searchable_fields(self._reader)
 
     def search(
         self,
         topics: Sequence[Topic],
         *,
+        scoring: Scoring | None = None,
         name: str = "autoindex",
         progress: Callable[[int], None] | None = None,
     ) -> Run:
@@ -85,6 +90,7 @@ class Searcher:
 
         Args:
             topics: the queries; qids are distinct.
+            scoring: how passages are scored; BM25 with the retriever's k1 and b if None.
             name: the run's tag.
             progress: called in this thread with the number of queries finished since the last call.
 
@@ -93,7 +99,10 @@ class Searcher:
 
         Raises:
             SearchFailedError: some queries failed; carries the run of all others.
+            UnknownFieldError: the index does not have a field of the scoring.
+            NoTermVectorsError: the scoring needs term vectors, and the index has none.
         """
+        queries = Queries(self._reader, self._analyzer, scoring) if scoring else self._plain
         failures: dict[str, str] = {}
 
         def rank(batch: Sequence[Topic]) -> list[list[Hit]]:
@@ -102,7 +111,7 @@ class Searcher:
             ranked = []
             for topic in batch:
                 try:
-                    ranked.append(self._rank(topic.text))
+                    ranked.append(self._rank(queries, topic.text))
                 except jnius.JavaException as error:
                     failures[topic.qid] = java_error(error)
                     ranked.append([])
@@ -121,11 +130,11 @@ class Searcher:
             raise SearchFailedError(failures, run)
         return run
 
-    def _rank(self, text: str) -> list[Hit]:
-        query = self._queries.buildQuery(CONTENTS, self._analyzer, text)
+    def _rank(self, queries: Queries, text: str) -> list[Hit]:
+        query = queries.query(text)
         page = self._depth + 1 + int(_MARGIN * self._beyond)
         while True:
-            passages = self._top.fetch(self._searcher, query, page)
+            passages = self._top.fetch(queries.searcher, query, page)
             best: dict[str, float] = {}
             needed = 0
             for place, (passage_id, score) in enumerate(passages, 1):
