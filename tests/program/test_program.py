@@ -82,7 +82,14 @@ def test_programs_are_found_by_name_and_by_file(tmp_path: Path) -> None:
     file.write_text(SOURCE, encoding="utf-8")
     assert Program.resolve(str(file)) == Program(SOURCE, name="mine")
     assert Program.from_file(file).name == "mine"
-    assert builtin_names() == ["all_fields", "first_passage_plus_full", "full_text", "passages_512"]
+    assert builtin_names() == [
+        "all_fields",
+        "first_passage_plus_full",
+        "full_text",
+        "passages_512",
+        "passages_512_overlap",
+        "static",
+    ]
     for name in builtin_names():
         program = Program.resolve(name)
         assert program.name == name

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autoindex_pyserini.errors import EnvironmentProblemError, InputError
-from autoindex_pyserini.program import Program, builtin_names
+from autoindex_pyserini.program import CorpusStatistics, Program, builtin_names
 from autoindex_pyserini.sandbox import Confinement, Sandbox, confinement_report, represent_all, seccomp
 from autoindex_pyserini.sandbox import pool as pool_module
 from autoindex_pyserini.settings import Execution, Limits
@@ -37,7 +37,8 @@ def test_built_in_programs_run_where_the_kernel_cannot_confine(name: str) -> Non
     program = Program(
         Program.builtin(name).source.replace("\n", "\r\n")
     )  # known by its text, not by its name
-    with Sandbox(program, limits=Limits(), execution=Execution(workers=1), kernel=WITHOUT) as sandbox:
+    corpus = CorpusStatistics(1, 1.0)
+    with Sandbox(program, limits=Limits(), execution=Execution(1), corpus=corpus, kernel=WITHOUT) as sandbox:
         assert sum(map(len, sandbox.represent(DOCUMENTS))) == 1
         assert sandbox.layers == []
 
