@@ -29,6 +29,7 @@ from autoindex_pyserini.types import Document, Represented
 _FIRST_BATCH = 16  # batches grow from here, so that a small collection keeps all workers busy
 _BATCH_CHARS = 160 << 10  # what stays in a core's cache; a tenth less processor time than with 1 MiB
 _UNREAD_BYTES = 8 << 20
+_BEGIN_S = 1.0  # for a thread to begin; one that has not by then was never started
 _ENCODER = msgspec.msgpack.Encoder()
 
 
@@ -109,7 +110,7 @@ class Sandbox:
             self._work.put(None)
             lane.stop()
         for lane in lanes:
-            lane.join()
+            lane.wait_until_gone()
 
     @property
     def pids(self) -> list[int]:
@@ -206,7 +207,7 @@ class Sandbox:
             lane.stop()
             self._work.put(None)
         for lane in lanes:
-            lane.join()
+            lane.wait_until_gone()
         self._work = queue.SimpleQueue()
 
 
@@ -281,6 +282,7 @@ class _Lane(threading.Thread):
         self._worker = sandbox.fresh_worker(0)
         self._loaded = False
         self._verifier = sandbox.verifier()
+        self._running = threading.Event()
 
     @property
     def pid(self) -> int | None:
@@ -291,8 +293,14 @@ class _Lane(threading.Thread):
         """Kill the worker, from any thread. What it is at ends with an error."""
         self._worker.kill()
 
+    def wait_until_gone(self) -> None:
+        """Wait until a stopped lane has ended; where Ctrl-C came before it could begin, there is none."""
+        if self._running.wait(_BEGIN_S):
+            self.join()
+
     def run(self) -> None:
         """Work until there is no more, or something fails."""
+        self._running.set()
         ticket: _Ticket | None = None
         try:
             while (ticket := self._work.get()) is not None:

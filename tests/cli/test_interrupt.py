@@ -147,7 +147,7 @@ def test_twice_stops_a_search_now_and_says_how_to_go_on(toy: Path, place: Path) 
         began = time.monotonic()
         _, err = process.communicate(timeout=60)
         assert time.monotonic() - began < 5
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert err == f"stopped; go on with: autoindex optimize {toy} --out {run} --resume\n"
     assert not any(worker.is_running() for worker in workers)
     assert not [name for name in contents(place) if name.startswith("tmp/")]

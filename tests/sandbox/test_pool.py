@@ -302,3 +302,26 @@ def test_the_user_is_told_the_docid_and_the_program_is_not(body: str) -> None:
     assert caught.value.position == 57
     assert caught.value.docid == "d57"
     assert "d57" not in str(caught.value)
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["before it starts", "before that is known"])
+def test_ctrl_c_while_a_worker_starts_leaves_none(begun: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from autoindex_pyserini.sandbox import pool
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def start(lane: threading.Thread) -> None:
+        if begun:  # the thread is made, and `start` waits for it
+            monkeypatch.setattr(lane._started, "wait", interrupt)  # type: ignore[attr-defined]
+            threading.Thread.start(lane)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool._Lane, "start", start)
+    with (
+        Sandbox(Program.builtin("full_text"), limits=LIMITS, execution=Execution(workers=1)) as sandbox,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        list(sandbox.represent(stream(10)))
+    assert sandbox.pids == []
+    assert not [thread for thread in threading.enumerate() if thread.name == "sandbox"]
