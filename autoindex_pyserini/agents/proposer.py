@@ -308,6 +308,11 @@ class Proposer(Protocol):
         """The name that settings and journals use."""
         ...
 
+    @property
+    def version(self) -> str:
+        """What its answers depend on beside settings and brief; empty for nothing. Resuming needs the same."""
+        ...
+
     def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
         """Return up to `count` proposals, the most promising first.
 

@@ -15,6 +15,8 @@ from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.settings import Endpoint, Model, Search
 
+STOPPED = "stopped; the same command goes on"
+
 
 def ablate(
     collection: Annotated[list[str], typer.Argument(metavar="COLLECTION...", help="One or more.")],
@@ -49,6 +51,7 @@ def ablate(
     json: options.Json = False,
 ) -> None:
     """Run the search with a part of it left out, and compare what each condition gains on test."""
+    from autoindex_pyserini.agents import ProposerError
     from autoindex_pyserini.cli.optimize import graceful_stop
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.optimize import (
@@ -113,8 +116,13 @@ def ablate(
                 should_stop=should_stop,
             )
         except (StopRequestedError, KeyboardInterrupt):
-            err.print("stopped; the same command goes on with it")
+            err.print(STOPPED)
             sys.exit(130)
+        except ProposerError as error:
+            if should_stop():  # while a model was waited for
+                err.print(STOPPED)
+                sys.exit(130)
+            raise ProposerError(f"{error}; then the same command goes on") from error
     if json:
         print_json({"settings": settings, "runs": runs})
         return

@@ -19,12 +19,14 @@ class Started(Event, tag="started", frozen=True, kw_only=True):
         fingerprint: its content's hash; a resumed run must find the same.
         settings: hash of the settings that change results.
         proposer: who proposes.
+        version: of the proposer: for a language model, of the prompts.
     """
 
     collection: str
     fingerprint: str
     settings: str
     proposer: str
+    version: str = ""
 
 
 class ProposedProgram(msgspec.Struct, frozen=True):

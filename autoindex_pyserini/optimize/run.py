@@ -147,6 +147,7 @@ class OpenRun:
                 fingerprint=self._view.fingerprint,
                 settings=settings_hash(self.settings),
                 proposer=proposer.name,
+                version=proposer.version,
             )
         )
         loop = Loop(

@@ -77,6 +77,7 @@ class Script:
     """Proposes what it was told to, round by round, and keeps the briefs it saw."""
 
     name = "script"
+    version = ""
 
     def __init__(self, rounds: list[list[str]], combined: str | None = None) -> None:
         self.rounds = rounds

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from autoindex_pyserini.agents.llm.analysis import AnalysisAgent
 from autoindex_pyserini.agents.llm.client import ModelClient
 from autoindex_pyserini.agents.llm.code import CodeAgent
+from autoindex_pyserini.agents.llm.prompts import prompts_version
 from autoindex_pyserini.agents.llm.replies import ModelReplyError
 from autoindex_pyserini.agents.proposer import Answer, Brief, BudgetSpentError, Trial, Workbench
 from autoindex_pyserini.settings import Settings
@@ -32,6 +33,11 @@ class LanguageModelProposer:
     def name(self) -> str:
         """The name that settings and journals use."""
         return "llm"
+
+    @property
+    def version(self) -> str:
+        """The version of the prompts."""
+        return prompts_version()
 
     def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:
         """Return what the Code Agent wrote; without a usable program, the next round asks again."""

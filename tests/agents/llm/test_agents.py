@@ -1,4 +1,4 @@
-"""The two agents over real HTTP, from the command line: good, bad and ugly models, and a search that ends well."""
+"""The two agents over real HTTP, from the command line: good, bad and ugly models; the search ends well."""
 
 import json
 import os

@@ -9,7 +9,9 @@ TWO = "N = 2\n\n\ndef represent(doc):\n    yield doc.title * N\n"
 
 
 def test_programs_with_their_hypotheses() -> None:
-    reply = f"Hypothesis: titles matter\n\n```python\n{TWO}```\n\nHypothesis: keep it\n```python\n{ONE}```\nDone."
+    reply = (
+        f"Hypothesis: titles matter\n\n```python\n{TWO}```\n\nHypothesis: keep it\n```python\n{ONE}```\nDone."
+    )
     assert drafts(reply) == [Draft(TWO, "titles matter"), Draft(ONE, "keep it")]
 
 
@@ -33,13 +35,15 @@ def test_a_hypothesis_in_many_dresses(line: str) -> None:
 
 @pytest.mark.parametrize("fence", ["```python", "```py", "```", "~~~python", "````python", "   ```Python"])
 def test_fences(fence: str) -> None:
-    mark = fence.strip().rstrip("pythonPythonpy") or "```"
+    mark = "".join(char for char in fence if char in "`~")
     (found,) = drafts(f"Hypothesis: x\n{fence}\n{ONE}{mark}\n")
     assert found.source == ONE
 
 
 def test_a_fence_inside_a_longer_fence_is_text() -> None:
-    source = 'FENCE = "```"\n\n\ndef represent(doc):\n    """Like so:\n\n```\nx\n```\n"""\n    yield doc.text\n'
+    source = (
+        'FENCE = "```"\n\n\ndef represent(doc):\n    """Like so:\n\n```\nx\n```\n"""\n    yield doc.text\n'
+    )
     (found,) = drafts(f"````python\n{source}````")
     assert found.source == source
 
