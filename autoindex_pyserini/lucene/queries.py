@@ -95,8 +95,10 @@ class Queries:
             builder = combined(term)
             for field, weight in weights.items():
                 builder.addField(field, weight)
-            query = jnius.cast("org.apache.lucene.search.Query", builder.build())
-            clauses.add(jnius.cast("org.apache.lucene.search.Query", boosted(query, float(count))), should)
+            query = builder.build()
+            if count > 1:
+                query = boosted(query, float(count))
+            clauses.add(query, should)
         return jnius.cast("org.apache.lucene.search.Query", clauses.build())
 
     def _expanded(self, text: str, reranker: Any, passages: int) -> Any:
