@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autoindex_pyserini.agents import OperatorProposer, Proposer
-from autoindex_pyserini.agents.llm.endpoint import base_url_of
 from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.settings import Settings
 
@@ -28,6 +27,8 @@ def check_proposer(settings: Settings) -> None:
     if search.proposer == "llm" and not model.name:
         raise InputError("the proposer llm needs a model; name one with --model")
     if search.proposer == "llm":
+        from autoindex_pyserini.agents.llm.endpoint import base_url_of  # and with it openai
+
         base_url_of(endpoint)
     for name, value, least in (
         ("cases", search.cases, 1),

@@ -63,6 +63,8 @@ def check_settings(settings: Settings) -> None:
     ):
         if value < least:
             raise InputError(f"illegal {name} value: {value}, must be at least {least}")
+    if not 0 <= search.threshold < float("inf"):
+        raise InputError(f"illegal threshold value: {search.threshold}, must be a non-negative finite value")
     if settings.execution.sandbox not in ("confined", "process"):
         raise InputError(f"illegal sandbox {settings.execution.sandbox!r}, must be confined or process")
     if not 0 <= retriever.b <= 1:

@@ -25,7 +25,7 @@ sys.argv = ["autoindex", "evaluate", sys.argv[1], "--program", "full_text", "--p
 try:
     main()
 finally:
-    print([name for name in ("pyserini", "torch", "transformers", "faiss") if name in sys.modules])
+    print([name for name in ("pyserini", "torch", "transformers", "faiss", "openai") if name in sys.modules])
 """
 
 
