@@ -38,6 +38,7 @@ def ablate(
     temperature: llm.Temperature = llm.TEMPERATURE,
     tool_turns: llm.ToolTurns = llm.TOOL_TURNS,
     completion_tokens: llm.CompletionTokens = llm.COMPLETION_TOKENS,
+    timeout: llm.Timeout = llm.TIMEOUT,
     price_in: llm.PriceIn = 0.0,
     price_out: llm.PriceOut = 0.0,
     max_tokens: llm.MaxTokens = llm.MAX_TOKENS,
@@ -76,6 +77,7 @@ def ablate(
         model=Model(model, temperature, completion_tokens, tool_turns),
         endpoint=Endpoint(
             base_url=base_url,
+            timeout_s=timeout,
             price_in=price_in,
             price_out=price_out,
             max_tokens=max_tokens,

@@ -27,6 +27,7 @@ BaseUrl = Annotated[
 Temperature = Annotated[float, typer.Option(help="llm: of sampling.")]
 ToolTurns = Annotated[int, typer.Option(help="llm: turns with tools.")]
 CompletionTokens = Annotated[int, typer.Option(help="llm: most tokens of one reply.")]
+Timeout = Annotated[float, typer.Option(help="llm: seconds until one request is given up.")]
 PriceIn = Annotated[float, typer.Option(help="llm: money for a million prompt tokens.")]
 PriceOut = Annotated[float, typer.Option(help="llm: money for a million completion tokens.")]
 MaxTokens = Annotated[int, typer.Option(help="llm: tokens of the run; 0: no limit.")]
@@ -40,6 +41,7 @@ OBJECTIVE, MEASURES, THRESHOLD = _SEARCH.objective, _SEARCH.measures, _SEARCH.th
 PROPOSER = _SEARCH.proposer
 TEMPERATURE, TOOL_TURNS = _MODEL.temperature, _MODEL.tool_turns
 COMPLETION_TOKENS, MAX_TOKENS = _MODEL.max_completion_tokens, _ENDPOINT.max_tokens
+TIMEOUT = _ENDPOINT.timeout_s
 
 
 def search_settings(

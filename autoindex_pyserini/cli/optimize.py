@@ -68,6 +68,7 @@ def optimize(
     one_shot: Annotated[
         bool, typer.Option("--one-shot", help="llm: one reply, no analysis, no repair, no synthesis.")
     ] = False,
+    timeout: llm.Timeout = llm.TIMEOUT,
     price_in: llm.PriceIn = 0.0,
     price_out: llm.PriceOut = 0.0,
     max_tokens: llm.MaxTokens = llm.MAX_TOKENS,
@@ -116,6 +117,7 @@ def optimize(
         model=Model(model, temperature, completion_tokens, tool_turns),
         endpoint=Endpoint(
             base_url=base_url,
+            timeout_s=timeout,
             price_in=price_in,
             price_out=price_out,
             max_tokens=max_tokens,

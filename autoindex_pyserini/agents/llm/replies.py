@@ -152,7 +152,7 @@ def usable(raw: RawReply, most_tokens: int) -> Reply:
         where = "" if reply.text or reply.tool_calls else ", all of them reasoning"
         raise TruncatedReplyError(
             f"the reply was cut after {raw.completion_tokens:,} tokens{where} (allowed: {most_tokens:,}); "
-            "ask for less, or raise max_completion_tokens",
+            "ask for less, or raise --completion-tokens",
             reply,
         )
     if not reply.text and not reply.tool_calls:

@@ -64,6 +64,7 @@ def test_two_rounds_end_with_a_program_at_least_as_good_as_the_baseline(server: 
     command = [sys.executable, "-m", "autoindex_pyserini", "optimize", str(CRANFIELD), "--out", str(run)]
     command += ["--proposer", "llm", "--model", "smollm2", "--base-url", server, "--rounds", "2"]
     command += ["--candidates", "2", "--tool-turns", "2", "--completion-tokens", "600"]
+    command += ["--timeout", "3600"]
     environment = {name: value for name, value in os.environ.items() if name != "AUTOINDEX_JAVA_OPTIONS"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr + done.stdout
