@@ -16,10 +16,11 @@ from autoindex_pyserini.lucene.jvm import java_class
 from autoindex_pyserini.lucene.scoring import BM25, BM25F, CONTENTS, RM3, FieldSum, Rocchio, Scoring
 
 _building = threading.Lock()
-"""Held while a query is put together from Java objects of its own.
+"""Held while Java objects are made and changed that belong to one thread.
 
 Looking up a method of a Java object binds it for all threads (pyjnius's ``JavaMethod.__get__``): a second
-thread that looks up the same method of its own object, before the first one calls it, takes the call.
+thread that looks up the same method of its own object, before the first one calls it, takes the call. So
+what is looked up must be called at once, with arguments that are there already.
 """
 
 
@@ -48,14 +49,15 @@ class Queries:
     """
 
     def __init__(self, reader: Any, analyzer: Any, scoring: Scoring) -> None:
-        _check_fields(reader, scoring)
-        self.scoring = scoring
-        self.searcher = java_class("org.apache.lucene.search.IndexSearcher")(reader.getContext())
-        similarity = java_class("org.apache.lucene.search.similarities.BM25Similarity")
-        self.searcher.setSimilarity(similarity(_k1(scoring), scoring.b))
-        self._analyzer = analyzer
-        self._bag_of_words = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-        self._build = self._builder(scoring)
+        with _building:
+            _check_fields(reader, scoring)
+            similarity = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+            bm25 = similarity(_k1(scoring), scoring.b)
+            self.searcher = java_class("org.apache.lucene.search.IndexSearcher")(reader.getContext())
+            self.searcher.setSimilarity(bm25)
+            self._analyzer = analyzer
+            self._bag_of_words = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+            self._build = self._builder(scoring)
 
     def query(self, text: str) -> Any:
         """The ``org.apache.lucene.search.Query`` of a text; one without terms matches nothing.
@@ -106,11 +108,11 @@ class Queries:
 
         The reranker runs it too, and keeps the terms in its context; one hit is all that is asked of it here.
         """
-        collection = java_class("io.anserini.search.SearchCollection")
+        ties = java_class("io.anserini.search.SearchCollection").BREAK_SCORE_TIES_BY_DOCID
         arguments = java_class("io.anserini.search.SearchCollection$Args")()
         arguments.hits = 1
         query = self._plain(text)
-        top = self.searcher.search(query, passages, collection.BREAK_SCORE_TIES_BY_DOCID, True)
+        top = self.searcher.search(query, passages, ties, True)
         if not top.scoreDocs:
             return query
         found = java_class("io.anserini.search.ScoredDocs").fromTopDocs(top, self.searcher)
