@@ -59,7 +59,7 @@ def evaluate(
     for argument, one in zip(program, programs, strict=True):
         with options.naming(argument):
             check(one, settings.limits)
-    labels = _labels(programs)
+    labels = labels_of(programs)
     rows = []
     with bars() as progress, scratch_directory() as scratch:
         loaded = load(collection, validation=validation, progress=progress)
@@ -84,7 +84,7 @@ def evaluate(
         err.print(f"runs are in {run_out}", style="dim")
 
 
-def _labels(programs: list[Program]) -> list[str]:
+def labels_of(programs: list[Program]) -> list[str]:
     """A name for each program, which no two different ones share: every run calls its winner `best`."""
     names = [program.name or program.id for program in programs]
     return [
@@ -93,8 +93,8 @@ def _labels(programs: list[Program]) -> list[str]:
     ]
 
 
-def write(path: Path, run: Run) -> None:
-    """Write a TREC run; JSON lines where a docid or qid does not fit into one, and say so."""
+def write(path: Path, run: Run) -> Path:
+    """Write a TREC run, or JSON lines where an id does not fit into one, and say so; the file's path."""
     from autoindex_pyserini.evaluation import RunFormatError, write_run
 
     try:
@@ -103,3 +103,5 @@ def write(path: Path, run: Run) -> None:
         other = path.with_suffix(".jsonl")
         write_run(other, run)
         err.print(f"{error}; written to {other} instead")
+        return other
+    return path

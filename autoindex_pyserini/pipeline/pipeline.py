@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -114,6 +114,26 @@ class Pipeline:
         ) as sandbox:
             yield from sandbox.represent(documents)
 
+    def represent_collection(self, program: Program, counts: Counts) -> Generator[list[Represented]]:
+        """Run a program over the whole collection and check that it is deterministic; to be closed.
+
+        Args:
+            program: checked by the caller.
+            counts: grows with what happened to documents and passages.
+
+        Raises:
+            ProgramFault: the program is at fault.
+        """
+        return represent_all(
+            program,
+            self._counted("represent and index", self.collection.documents()),
+            limits=self.settings.limits,
+            execution=self.settings.execution,
+            corpus=self._corpus_for(program),
+            trusted=self._trusted,
+            counts=counts,
+        )
+
     def build(self, program: Program, directory: Path, options: IndexOptions | None = None) -> Costs:
         """Run a program over the collection and index what it gives.
 
@@ -140,15 +160,7 @@ class Pipeline:
         )
         started = time.perf_counter()
         made = Counts()
-        represented = represent_all(
-            program,
-            self._counted("represent and index", self.collection.documents()),
-            limits=self.settings.limits,
-            execution=self.settings.execution,
-            corpus=self._corpus_for(program),
-            trusted=self._trusted,
-            counts=made,
-        )
+        represented = self.represent_collection(program, made)
         with contextlib.closing(represented), IndexBuilder(directory, options) as builder:
             for batch in represented:
                 builder.add(batch)
