@@ -310,7 +310,7 @@ class Proposer(Protocol):
 
     @property
     def version(self) -> str:
-        """What its answers depend on beside settings and brief; empty for nothing. Resuming needs the same."""
+        """What its answers depend on beside settings and brief, or nothing. Resuming needs the same."""
         ...
 
     def propose(self, brief: Brief, bench: Workbench, count: int) -> Answer:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from autoindex_pyserini.agents import profile
 from autoindex_pyserini.collection import SearchView, Split
-from autoindex_pyserini.dense import DenseSearcher, Encoder, FaissOptions, build_index
+from autoindex_pyserini.dense import DenseSearcher, Encoder, Source, publish_index
 from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.evaluation import evaluate, reciprocal_rank_fusion
 from autoindex_pyserini.evaluation.rows import ComparisonRow, RowCosts
@@ -224,8 +224,10 @@ class Baselines:
             check(program, self._settings.limits)
             started = time.perf_counter()
             index = self._scratch / f"dense-{program.id}"
+            view = self._view
+            source = Source(view.name, view.fingerprint, view.num_documents, program)
             with contextlib.closing(self._pipeline.represent_collection(program, Counts())) as represented:
-                counts = build_index(index, represented, encoder, FaissOptions(), progress=self._progress)
+                _, counts = publish_index(index, source, represented, encoder, progress=self._progress)
             self._dense[program.id] = (
                 index,
                 RowCosts(
