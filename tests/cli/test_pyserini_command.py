@@ -1,7 +1,6 @@
 """The published index through Pyserini's own command line, as a user of Pyserini would search it."""
 
 import json
-import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,30 +25,6 @@ PYSERINI = (
     "import runpy; from autoindex_pyserini.lucene import start_jvm; start_jvm(); "
     "runpy.run_module('pyserini.search.lucene', run_name='__main__', alter_sys=True)"
 )
-
-
-@pytest.fixture
-def beir(tmp_path: Path) -> Path:
-    """Documents of 5 to 60 words; a query's relevant documents share its words more often than others."""
-    chance = random.Random(5)
-    words = [f"{a}{b}" for a in ("lu", "ce", "ne", "in", "dex", "ra", "nk", "to") for b in range(40)]
-    common = [1 / (rank + 2) for rank in range(len(words))]
-    folder = tmp_path / "collection"
-    (folder / "qrels").mkdir(parents=True)
-    corpus = [chance.choices(words, common, k=chance.randint(5, 60)) for _ in range(500)]
-    queries, qrels = [], ["query-id\tcorpus-id\tscore"]
-    for number in range(40):
-        terms = chance.sample(words[5:], 3)
-        queries.append({"_id": f"q{number}", "text": " ".join(terms)})
-        for document in chance.sample(range(500), 6):
-            place = chance.randrange(len(corpus[document]))
-            corpus[document][place:place] = chance.sample(terms, chance.randint(1, 2))
-            qrels.append(f"q{number}\td{document}\t{chance.randint(1, 3)}")
-    rows = [{"_id": f"d{n}", "title": "", "text": " ".join(text)} for n, text in enumerate(corpus)]
-    for name, lines in (("corpus", rows), ("queries", queries)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (folder / "qrels" / "test.tsv").write_text("\n".join(dict.fromkeys(qrels)) + "\n")
-    return folder
 
 
 def test_max_passage_gives_our_measures(autoindex: Callable[..., Any], beir: Path, tmp_path: Path) -> None:
