@@ -251,7 +251,7 @@ class Baselines:
             evaluation=evaluate(run, split.qrels, self._settings.search.measures),
             program=program.id,
             retriever="dense",
-            encoder=encoder.encoding.model,
+            encoder=_shown(encoder.encoding.model),
             costs=replace(costs, search_seconds=time.perf_counter() - started),
         )
         return row, run
@@ -280,6 +280,11 @@ class Baselines:
 
 
 _NAMES = {"bm25": "BM25", "bm25f": "BM25F", "field-sum": "field sum", "rm3": "RM3", "rocchio": "Rocchio"}
+
+
+def _shown(model: str) -> str:
+    """A model's name; of a folder, the end of its path, which is the same on other machines."""
+    return "/".join(Path(model).parts[-2:])
 
 
 def tag(name: str) -> str:
