@@ -154,7 +154,7 @@ class Line:
                 problem = await _receive(line.with_options(timeout=silence), body, assembly)
         except TimeoutError:
             return _Failure(
-                f"{base_url} sent no whole reply in {limit:g} s; raise --timeout or lower --completion-tokens",
+                f"{base_url} sent no whole reply in {limit:g} s; raise --timeout, lower --completion-tokens",
                 passing=False,
             )
         except openai.APIStatusError as error:
