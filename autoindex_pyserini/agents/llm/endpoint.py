@@ -37,6 +37,12 @@ class RequestCancelledError(ProposerError):
     """The user asked to stop while a model was waited for. The request is recorded as not answered."""
 
 
+def is_openai(base_url: str) -> bool:
+    """Whether this is OpenAI's own service, or Azure's of it."""
+    host = urlsplit(base_url).hostname or ""
+    return host.endswith((".openai.com", ".azure.com"))
+
+
 def base_url_of(endpoint: Endpoint) -> str:
     """Return the address that the settings, or else the environment, give.
 

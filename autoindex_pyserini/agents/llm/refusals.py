@@ -140,13 +140,19 @@ def _remedy(status: int, body: object, base_url: str, model: str) -> str:
     return f"see what {model} takes, shorten the request or choose another model"
 
 
-def parameters(wanted: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+def parameters(
+    wanted: Mapping[str, Any], refused: Collection[str], *, by_both_names: bool = False
+) -> dict[str, Any]:
     """Return the parameters of a request without those that were refused.
 
-    Where `TOKENS` was refused, its older name takes its place.
+    Args:
+        wanted: all parameters.
+        refused: names of those to leave out; where `TOKENS` is among them, its older name takes its place.
+        by_both_names: limit the tokens by both names. Servers that know one of them alone often ignore the
+            other without a word, and then write until their context is full.
     """
     left = {name: value for name, value in wanted.items() if name not in refused}
-    if TOKENS in refused and TOKENS in wanted and OLD_TOKENS not in refused:
+    if (by_both_names or TOKENS in refused) and TOKENS in wanted and OLD_TOKENS not in refused:
         left[OLD_TOKENS] = wanted[TOKENS]
     if "stream" in refused:
         left.pop("stream_options", None)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 import openai
 
-from autoindex_pyserini.agents.llm.endpoint import EndpointError, base_url_of, key_for
+from autoindex_pyserini.agents.llm.endpoint import EndpointError, base_url_of, is_openai, key_for
 from autoindex_pyserini.agents.llm.refusals import (
     OLD_TOKENS,
     TOKENS,
@@ -104,8 +104,9 @@ class Line:
     ) -> RawReply | None:
         attempts = 0
         unlimited: set[str] = set()
+        both = not is_openai(base_url)  # which refuses to be given both
         while True:
-            body = parameters(wanted, self.refused | unlimited)
+            body = parameters(wanted, self.refused | unlimited, by_both_names=both)
             outcome = await self._attempt(line, base_url, body)
             if isinstance(outcome, RawReply):
                 return outcome

@@ -129,6 +129,7 @@ class TestParameters:
                 "messages": user("go"),
                 "temperature": 0.25,
                 "max_completion_tokens": 99,
+                "max_tokens": 99,
                 "seed": 7,
                 "stream": True,
                 "stream_options": {"include_usage": True},

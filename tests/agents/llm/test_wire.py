@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoindex_pyserini.agents.llm.refusals import refused_parameter
+from autoindex_pyserini.agents.llm.endpoint import is_openai
+from autoindex_pyserini.agents.llm.refusals import parameters, refused_parameter
 from autoindex_pyserini.agents.llm.replies import RawReply, ToolCall, without_reasoning
 from autoindex_pyserini.agents.llm.wire import Assembly
 
@@ -122,3 +123,19 @@ def test_which_parameter_a_server_refuses(status: int, message: str, param: str 
     sent = ("temperature", "max_completion_tokens", "seed", "stream", "stream_options", "tools")
     body = {"error": {"message": message, "param": param}}
     assert refused_parameter(status, body, sent) == refused
+
+
+@pytest.mark.parametrize(
+    ("base_url", "names"),
+    [
+        ("https://api.openai.com/v1", {"max_completion_tokens"}),
+        ("https://x.openai.azure.com/openai/v1", {"max_completion_tokens"}),
+        ("http://localhost:11434/v1", {"max_completion_tokens", "max_tokens"}),
+        ("https://openai.com.example.org/v1", {"max_completion_tokens", "max_tokens"}),
+    ],
+)
+def test_servers_that_may_ignore_one_name_of_the_limit_get_both(base_url: str, names: set[str]) -> None:
+    wanted = {"model": "m", "max_completion_tokens": 5}
+    sent = parameters(wanted, (), by_both_names=not is_openai(base_url))
+    assert {name for name, value in sent.items() if value == 5} == names
+    assert set(parameters(wanted, {"max_completion_tokens", "max_tokens"}, by_both_names=True)) == {"model"}
