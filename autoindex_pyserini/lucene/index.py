@@ -106,7 +106,7 @@ class IndexBuilder:
             "-storePositions": options.store_positions,
         }
         return [
-            *("-index", str(self.directory), "-collection", "JsonCollection", "-input", "-", "-quiet"),
+            *("-index", str(self.directory.absolute()), "-collection", "JsonCollection", "-input", "-", "-quiet"),
             *("-threads", "1", "-memoryBuffer", str(buffer_mb)),
             *analyzer_config(options.analyzer).arguments(),
             *(flag for flag, wanted in flags.items() if wanted),
@@ -240,7 +240,7 @@ def open_reader(directory: Path) -> Any:
     """
     if not directory.is_dir():
         raise IndexDirectoryError(f"{directory} is not a directory; give the directory of a Lucene index")
-    path = java_class("java.nio.file.Paths").get(str(directory))
+    path = java_class("java.nio.file.Paths").get(str(directory.absolute()))
     store = java_class("org.apache.lucene.store.FSDirectory").open(path)
     readers = java_class("org.apache.lucene.index.DirectoryReader")
     if not readers.indexExists(store):

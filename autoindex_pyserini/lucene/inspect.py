@@ -108,7 +108,7 @@ def _contradictions(found: Inspection) -> list[str]:
 
 def _damage(directory: Path) -> list[str]:
     """What Lucene's CheckIndex says."""
-    path = java_class("java.nio.file.Paths").get(str(directory))
+    path = java_class("java.nio.file.Paths").get(str(directory.absolute()))
     store = java_class("org.apache.lucene.store.FSDirectory").open(path)
     with java_errors(f"{directory} cannot be checked"):
         checker = java_class("org.apache.lucene.index.CheckIndex")(store)

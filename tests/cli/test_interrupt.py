@@ -71,7 +71,8 @@ def assert_interrupted(process: subprocess.Popen[str], seconds: float = 5) -> No
     began = time.monotonic()
     out, err = process.communicate(timeout=60)
     assert time.monotonic() - began < seconds
-    assert process.returncode == 130, err
+    # Where it arrives in the import of some extension modules, Python ends by the signal: 130 to a shell.
+    assert process.returncode in (130, -signal.SIGINT), err
     assert err == "autoindex: interrupted\n"
     assert out == ""
 

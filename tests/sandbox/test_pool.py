@@ -317,6 +317,7 @@ def test_ctrl_c_while_a_worker_starts_leaves_none(begun: bool, monkeypatch: pyte
             threading.Thread.start(lane)
         raise KeyboardInterrupt
 
+    before = set(threading.enumerate())
     monkeypatch.setattr(pool._Lane, "start", start)
     with (
         Sandbox(Program.builtin("full_text"), limits=LIMITS, execution=Execution(workers=1)) as sandbox,
@@ -324,4 +325,6 @@ def test_ctrl_c_while_a_worker_starts_leaves_none(begun: bool, monkeypatch: pyte
     ):
         list(sandbox.represent(stream(10)))
     assert sandbox.pids == []
-    assert not [thread for thread in threading.enumerate() if thread.name == "sandbox"]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name == "sandbox" and thread not in before
+    ]

@@ -281,7 +281,7 @@ def test_a_model_without_tools_gets_them_as_text(search: Any, tmp_path: Path) ->
     assert talks[1][-1]["content"].startswith("bm25_retrieve:")
 
 
-@pytest.mark.parametrize("moment", range(3))
+@pytest.mark.parametrize("moment", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_a_killed_run_pays_nothing_twice(moment: int, toy: Path, tmp_path: Path) -> None:
     """Killed while a reply of the model is on its way, or just after; resumed to the same end."""
     command = [sys.executable, "-m", "autoindex_pyserini", "optimize", str(toy)]
