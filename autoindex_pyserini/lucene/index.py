@@ -106,7 +106,15 @@ class IndexBuilder:
             "-storePositions": options.store_positions,
         }
         return [
-            *("-index", str(self.directory.absolute()), "-collection", "JsonCollection", "-input", "-", "-quiet"),
+            *(
+                "-index",
+                str(self.directory.absolute()),
+                "-collection",
+                "JsonCollection",
+                "-input",
+                "-",
+                "-quiet",
+            ),
             *("-threads", "1", "-memoryBuffer", str(buffer_mb)),
             *analyzer_config(options.analyzer).arguments(),
             *(flag for flag, wanted in flags.items() if wanted),
