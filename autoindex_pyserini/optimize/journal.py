@@ -54,6 +54,11 @@ class Journal:
         """All events recorded so far."""
         return tuple(self._recorded)
 
+    @property
+    def at_end(self) -> bool:
+        """Whether every recorded event has been replayed: what comes next is new."""
+        return self._next == len(self._recorded)
+
     def recorded[E: msgspec.Struct](self, kind: type[E]) -> E | None:
         """The next recorded event, which must be of this kind; None where the record ends.
 

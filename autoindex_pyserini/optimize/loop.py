@@ -109,6 +109,10 @@ class Loop:
             leader = (best or incumbent).program.id
             self._record(RoundClosed(round=number, incumbent=leader, improved=best is not None))
             incumbent = best or incumbent
+        if (
+            self._journal.at_end and self._should_stop()
+        ):  # asked for in the last round: no test without a word
+            raise StopRequestedError
         self._record(Selected(program=incumbent.program.id, reason=reason))
         return incumbent.program
 

@@ -219,6 +219,19 @@ def test_a_proposer_may_end_the_search_or_go_on_without_programs(tmp_path: Path)
     assert not again.briefs
 
 
+def test_a_stop_in_the_last_round_selects_nothing_and_goes_on_later(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", Script([["a"], ["b"], ["c"]]), Scores({"a": 0.6, "b": 0.4, "c": 0.7}))
+    scores = Scores({"a": 0.6, "b": 0.4, "c": 0.7})
+    with pytest.raises(StopRequestedError):
+        run(tmp_path / "cut", Script([["a"], ["b"], ["c"]]), scores, stop_after=4)
+    with Journal(tmp_path / "cut") as journal:
+        assert not any(isinstance(event, Selected) for event in journal.events)
+    assert run(tmp_path / "cut", Script([]), Scores({})) == whole
+    assert (tmp_path / "cut" / "journal.jsonl").read_bytes() == (
+        tmp_path / "whole" / "journal.jsonl"
+    ).read_bytes()
+
+
 def test_every_program_and_evaluation_is_kept(tmp_path: Path) -> None:
     run(tmp_path, Script(ROUNDS, "both"), Scores(VALUES))
     ids = {event.program for event in tried(tmp_path)}
