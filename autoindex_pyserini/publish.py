@@ -14,6 +14,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
+
+import msgspec
 
 from autoindex_pyserini.errors import IndexDirectoryError
 from autoindex_pyserini.files import sync_directory
@@ -23,6 +26,55 @@ MANIFEST = "autoindex.json"
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+
+
+class HasFormat(Protocol):
+    """A manifest that says which version of its layout it has."""
+
+    @property
+    def format(self) -> int:
+        """The version."""
+        ...
+
+
+def write_manifest(directory: Path, manifest: msgspec.Struct) -> None:
+    """Write a manifest into an index directory, flushed to disk."""
+    text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=2)
+    with (directory / MANIFEST).open("wb") as file:
+        file.write(text + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_manifest[M: HasFormat](directory: Path, kind: type[M], *, newest: int, what: str, made_by: str) -> M:
+    """Read the manifest of an index directory.
+
+    Args:
+        directory: the index.
+        kind: of manifest.
+        newest: the newest version of its layout that can be read.
+        what: such an index is, for messages.
+        made_by: what builds one, for messages.
+
+    Raises:
+        IndexDirectoryError: there is none, or it is not one of this kind and version.
+    """
+    path = directory / MANIFEST
+    try:
+        manifest = msgspec.json.decode(path.read_bytes(), type=kind)
+    except FileNotFoundError:
+        raise IndexDirectoryError(
+            f"{directory} has no {MANIFEST}; give an index that {made_by} built"
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise IndexDirectoryError(f"{path} is not of {what}: {reason}; build the index again") from error
+    if manifest.format > newest:
+        raise IndexDirectoryError(
+            f"{path} has format {manifest.format}, and this version reads up to {newest}; "
+            "upgrade autoindex_pyserini"
+        )
+    return manifest
 
 
 def check_place(directory: Path, read: Callable[[Path], object], *, overwrite: bool = False) -> None:

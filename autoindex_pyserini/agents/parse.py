@@ -11,7 +11,7 @@ from autoindex_pyserini.agents.recipe import Recipe
 from autoindex_pyserini.agents.render import CONSTANTS, FUNCTIONS, OPERATORS, render
 from autoindex_pyserini.errors import InvalidProgramError
 from autoindex_pyserini.program import Program
-from autoindex_pyserini.program.source import assigned, top_level
+from autoindex_pyserini.program.source import assigned, meaning, top_level
 from autoindex_pyserini.program.source import parse as syntax_tree
 
 TAKEN = frozenset([*OPERATORS, *FUNCTIONS, *CONSTANTS.values(), "MOST_WINDOWS", "MOST_PASSAGES"])
@@ -28,7 +28,7 @@ def parse(source: str) -> Recipe | None:
         tree = syntax_tree(own)
     except InvalidProgramError:
         return None
-    if not base and _same_code(tree, syntax_tree(Program.builtin("full_text").source)):
+    if not base and meaning(own) == meaning(Program.builtin("full_text").source):
         return Recipe()
     values: dict[str, object] = {"base": base}
     for attribute, constant in CONSTANTS.items():
@@ -62,20 +62,3 @@ def recipe_of(source: str) -> Recipe:
         ProposerError: the program is not a recipe and nothing can be put around it.
     """
     return parse(source) or Recipe(base=wrap.adopt(source, TAKEN))
-
-
-def _same_code(tree: ast.Module, other: ast.Module) -> bool:
-    return _without_docstrings(tree) == _without_docstrings(other)
-
-
-def _without_docstrings(tree: ast.Module) -> list[str]:
-    """Return the statements as text that no docstring, comment or layout changes."""
-    found = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-            lines = "; ".join(map(ast.dump, body))
-            found.append(f"{node.name}({ast.dump(node.args)}): {lines}")
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            found.append(ast.dump(node))
-    return found

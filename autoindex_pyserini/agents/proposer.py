@@ -24,6 +24,10 @@ class BudgetSpentError(AutoIndexError):
     """A limit on tokens, money or time is reached; the message says which. A proposer then ends."""
 
 
+class RequestCancelledError(ProposerError):
+    """The user asked to stop while a model was waited for. The request is recorded as not answered."""
+
+
 class FieldProfile(msgspec.Struct, frozen=True):
     """One natural field, or all fields whose names share a prefix.
 

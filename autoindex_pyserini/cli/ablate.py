@@ -15,8 +15,6 @@ from autoindex_pyserini.cli.console import bars, err, out, print_json
 from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.settings import Endpoint, Model, Search
 
-STOPPED = "stopped; the same command goes on"
-
 
 def ablate(
     collection: Annotated[list[str], typer.Argument(metavar="COLLECTION...", help="One or more.")],
@@ -75,15 +73,7 @@ def ablate(
             proposer=proposer,
         ),
         model=Model(model, temperature, completion_tokens, tool_turns),
-        endpoint=Endpoint(
-            base_url=base_url,
-            timeout_s=timeout,
-            price_in=price_in,
-            price_out=price_out,
-            max_tokens=max_tokens,
-            max_money=max_money,
-            max_seconds=max_seconds,
-        ),
+        endpoint=Endpoint(base_url, timeout, price_in, price_out, max_tokens, max_money, max_seconds),
     )
     if seeds < 1:
         raise InputError(f"illegal seeds value: {seeds}, must be at least 1")
@@ -101,8 +91,7 @@ def ablate(
     with bars() as progress, graceful_stop() as should_stop:
         loaded = []
         for one in collection:
-            where = str(Path(one).resolve()) if Path(one).is_dir() else one
-            loaded.append((where, load(one, progress=progress)))
+            loaded.append((options.absolute(one), load(one, progress=progress)))
         name, count = Counter(held.name for _, held in loaded).most_common(1)[0]
         if count > 1:
             raise InputError(f"{count} collections are called {name!r}; rename the folders of the others")
@@ -118,12 +107,9 @@ def ablate(
                 should_stop=should_stop,
             )
         except (StopRequestedError, KeyboardInterrupt):
-            err.print(STOPPED)
+            err.print("stopped; the same command goes on")
             sys.exit(130)
         except ProposerError as error:
-            if should_stop():  # while a model was waited for
-                err.print(STOPPED)
-                sys.exit(130)
             raise ProposerError(f"{error}; then the same command goes on") from error
     if json:
         print_json({"settings": settings, "runs": runs})

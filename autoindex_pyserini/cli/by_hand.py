@@ -80,8 +80,8 @@ def start(
     check_settings(settings)
     with bars() as progress:
         loaded = load(collection, validation=validation, progress=progress)
-        where = str(Path(collection).resolve()) if Path(collection).is_dir() else collection
-        directory = RunDirectory.create(out_dir, RunSettings(where, settings, validation=validation or ""))
+        recorded = RunSettings(options.absolute(collection), settings, validation=validation or "")
+        directory = RunDirectory.create(out_dir, recorded)
         if not json:
             queries = f"{len(loaded.validation.topics):,} validation queries"
             out.print(f"{loaded.name}: {loaded.num_documents:,} documents, {queries}; run in {out_dir}")

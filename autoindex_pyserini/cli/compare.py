@@ -17,6 +17,7 @@ from autoindex_pyserini.settings import Search
 if TYPE_CHECKING:
     from autoindex_pyserini.collection import Split
     from autoindex_pyserini.dense import Encoder
+    from autoindex_pyserini.evaluation.assessment import Assessment
     from autoindex_pyserini.evaluation.rows import Comparison, ComparisonRow
     from autoindex_pyserini.optimize.baselines import Baselines, Ready
     from autoindex_pyserini.program import Program
@@ -67,6 +68,7 @@ def compare(
     from autoindex_pyserini.agents import is_rendered
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.dense import Encoder, Encoding, Machine
+    from autoindex_pyserini.evaluation.assessment import assess
     from autoindex_pyserini.optimize import check_settings
     from autoindex_pyserini.optimize.baselines import Baselines, lexical_plans
     from autoindex_pyserini.pipeline import Tuning
@@ -103,6 +105,9 @@ def compare(
         )
         plans = lexical_plans(settings, baselines.natural_fields(), learned, feedback=feedback)
         names = [plan.name for plan in plans]
+        for name, _ in learned:
+            if names.count(name) > 1:
+                raise InputError(f"{name} is a row already; give learned programs alone")
         if reference not in names:
             raise InputError(f"there is no row {reference!r} among the lexical ones: {', '.join(names)}")
         settled: list[Ready] = []
@@ -122,11 +127,12 @@ def compare(
         path = evaluate_command.write(out_dir / "runs" / f"{run.name}.test.txt", run)
         rows.append(msgspec.structs.replace(row, run_file=str(path.relative_to(out_dir))))
     made = _comparison(loaded.name, split, reference, measures, rows, seed)
-    _save(out_dir, made)
+    assessed = assess(made)
+    _save(out_dir, made, assessed)
     if json:
         print_json(made)
         return
-    _print(made, details=details, csv=csv, latex=latex)
+    _print(made, assessed, details=details, csv=csv, latex=latex)
     err.print(f"the table in every form, and the runs, are in {out_dir}", style="dim", markup=False)
 
 
@@ -136,10 +142,6 @@ def _learned(arguments: list[str]) -> list[tuple[str, Program]]:
 
     programs = [Program.resolve(one) for one in arguments]
     labels = evaluate_command.labels_of(programs)
-    taken = {"full_text", "all_fields", "passages_512", "passages_512_overlap", "static"}
-    for label in labels:
-        if label in taken:
-            raise InputError(f"{label} is a row already; give learned programs alone")
     return list(zip(labels, programs, strict=True))
 
 
@@ -187,9 +189,8 @@ def _comparison(
     )
 
 
-def _save(folder: Path, comparison: Comparison) -> None:
+def _save(folder: Path, comparison: Comparison, assessed: Assessment) -> None:
     """Write the comparison, and its table in every form."""
-    from autoindex_pyserini.evaluation.assessment import assess
     from autoindex_pyserini.evaluation.rows import write_comparison
     from autoindex_pyserini.report.comparison import (
         comparison_csv,
@@ -197,7 +198,6 @@ def _save(folder: Path, comparison: Comparison) -> None:
         comparison_markdown,
     )
 
-    assessed = assess(comparison)
     write_comparison(folder / "comparison.json", comparison)
     for name, text in (
         ("comparison.csv", comparison_csv(comparison, assessed)),
@@ -207,15 +207,13 @@ def _save(folder: Path, comparison: Comparison) -> None:
         write_atomically(folder / name, text.encode())
 
 
-def _print(comparison: Comparison, *, details: bool, csv: bool, latex: bool) -> None:
-    from autoindex_pyserini.evaluation.assessment import assess
+def _print(comparison: Comparison, assessed: Assessment, *, details: bool, csv: bool, latex: bool) -> None:
     from autoindex_pyserini.report.comparison import (
         comparison_csv,
         comparison_latex,
         comparison_table,
     )
 
-    assessed = assess(comparison)
     if csv or latex:
         text = comparison_csv(comparison, assessed) if csv else comparison_latex(comparison, assessed)
         out.print(text.rstrip("\n"), markup=False)

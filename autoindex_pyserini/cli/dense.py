@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,13 +15,9 @@ from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.files import nearest_folder, scratch_directory
 
 if TYPE_CHECKING:
-    from autoindex_pyserini.collection import Collection
     from autoindex_pyserini.dense import DenseCounts, Encoder
     from autoindex_pyserini.pipeline import Costs
-    from autoindex_pyserini.program import Program
     from autoindex_pyserini.sandbox import Counts
-    from autoindex_pyserini.settings import Settings
-    from autoindex_pyserini.types import Document, Represented
 
 Max = Annotated[int, typer.Option(help="Tokens of a text; 0: the model's own limit, at most 8192.")]
 Dimension = Annotated[int, typer.Option(help="Components of a vector that are kept; 0: all.")]
@@ -78,6 +73,7 @@ def dense(
 
     Vectors are kept: what was encoded once, also by a command that was killed, is not encoded again.
     """
+    from autoindex_pyserini.agents import is_rendered
     from autoindex_pyserini.collection import load
     from autoindex_pyserini.dense import (
         DenseSearcher,
@@ -90,15 +86,14 @@ def dense(
         publish_index,
     )
     from autoindex_pyserini.evaluation import check_measures, evaluate
-    from autoindex_pyserini.pipeline import Outcome
+    from autoindex_pyserini.pipeline import Outcome, Pipeline
     from autoindex_pyserini.pipeline.outcome import relevant_ranks
     from autoindex_pyserini.program import Program, check
     from autoindex_pyserini.report import results_table
     from autoindex_pyserini.sandbox import Counts
     from autoindex_pyserini.settings import Execution, Search, Settings
 
-    if split not in ("validation", "test"):
-        raise InputError(f"unknown split {split!r}; use validation or test")
+    options.check_split(split)
     if depth < 1:
         raise InputError(f"depth is {depth}; give a number of at least 1")
     measures = tuple(dict.fromkeys(measure or Search().measures))
@@ -131,7 +126,8 @@ def dense(
         made = Counts()
         started = time.perf_counter()
         place = index or scratch / "index"
-        represented = _represented(chosen, loaded, settings, made, progress)
+        pipeline = Pipeline(loaded, settings, scratch, progress=progress, trusted=is_rendered)
+        represented = pipeline.represent_collection(chosen, made)
         with options.naming(program):
             manifest, counts = publish_index(
                 place,
@@ -196,39 +192,6 @@ def vectors(
             f"{space['precision']}  {space['model']}"
         )
     out.print(f"{folder}: {len(caches)} caches, {sum(one.size_bytes for one in caches) / 1e6:.1f} MB")
-
-
-def _represented(
-    program: Program,
-    collection: Collection,
-    settings: Settings,
-    counts: Counts,
-    progress: Callable[[str, int, int | None], None],
-) -> Generator[list[Represented]]:
-    """The program's passages of every document, from the sandbox, as they go into a Lucene index."""
-    from autoindex_pyserini.agents import is_rendered
-    from autoindex_pyserini.lucene import corpus_statistics
-    from autoindex_pyserini.sandbox import represent_all
-
-    def documents() -> Iterator[Document]:
-        for count, document in enumerate(collection.documents(), 1):
-            yield document
-            if count % 256 == 0 or count == collection.num_documents:
-                progress("represent", count, collection.num_documents)
-
-    statistics = None
-    if program.wants_corpus:
-        analyzer, threads = settings.retriever.analyzer, settings.execution.worker_count
-        statistics = corpus_statistics(collection.documents(), analyzer=analyzer, threads=threads)
-    return represent_all(
-        program,
-        documents(),
-        limits=settings.limits,
-        execution=settings.execution,
-        corpus=statistics,
-        trusted=is_rendered,
-        counts=counts,
-    )
 
 
 def _costs(made: Counts, counts: DenseCounts, index_seconds: float, search_seconds: float) -> Costs:

@@ -9,7 +9,6 @@ import typer
 
 from autoindex_pyserini.cli import options
 from autoindex_pyserini.cli.console import bars, err, out, print_json
-from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.files import nearest_folder, scratch_directory
 
 if TYPE_CHECKING:
@@ -44,8 +43,7 @@ def evaluate(
     from autoindex_pyserini.report import describe_retriever, results_table
     from autoindex_pyserini.settings import Search
 
-    if split not in ("validation", "test"):
-        raise InputError(f"unknown split {split!r}; use validation or test")
+    options.check_split(split)
     search = Search()
     if measure:
         search = msgspec.structs.replace(search, measures=tuple(dict.fromkeys(measure)), objective=measure[0])

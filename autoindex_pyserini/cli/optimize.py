@@ -115,15 +115,7 @@ def optimize(
             history=not no_history,
         ),
         model=Model(model, temperature, completion_tokens, tool_turns),
-        endpoint=Endpoint(
-            base_url=base_url,
-            timeout_s=timeout,
-            price_in=price_in,
-            price_out=price_out,
-            max_tokens=max_tokens,
-            max_money=max_money,
-            max_seconds=max_seconds,
-        ),
+        endpoint=Endpoint(base_url, timeout, price_in, price_out, max_tokens, max_money, max_seconds),
         one_shot=one_shot,
     )
     if resume or replay:
@@ -146,7 +138,7 @@ def optimize(
         loaded = load(collection, validation=validation, progress=progress)
         options.warn(loaded.report)
         if not resume:
-            where = str(Path(collection).resolve()) if Path(collection).is_dir() else collection
+            where = options.absolute(collection)
             source = str(replay.resolve()) if replay else ""
             directory = RunDirectory.create(
                 out_dir, RunSettings(where, settings, validation=validation or "", replay=source)
@@ -173,9 +165,6 @@ def optimize(
                 err.print(f"stopped; go on with: {how}")
                 sys.exit(130)
             except ProposerError as error:
-                if should_stop():  # while a model was waited for
-                    err.print(f"stopped; go on with: {how}")
-                    sys.exit(130)
                 raise ProposerError(f"{error}; then go on with: {how}") from error
     if json:
         print_json(result)

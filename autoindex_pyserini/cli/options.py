@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from autoindex_pyserini.cli.console import err
-from autoindex_pyserini.errors import ProgramFault
+from autoindex_pyserini.errors import InputError, ProgramFault
 from autoindex_pyserini.settings import Execution, Retriever, Search, Settings
 
 if TYPE_CHECKING:
@@ -52,6 +52,21 @@ def make_settings(
         execution=msgspec.structs.replace(Execution(), workers=workers, sandbox=sandbox),
         search=search or Search(),
     )
+
+
+def absolute(collection: str) -> str:
+    """A collection as a run remembers it: a folder by its absolute path, any other by its name."""
+    return str(Path(collection).resolve()) if Path(collection).is_dir() else collection
+
+
+def check_split(split: str) -> None:
+    """Check the name of a split.
+
+    Raises:
+        InputError: it is none.
+    """
+    if split not in ("validation", "test"):
+        raise InputError(f"unknown split {split!r}; use validation or test")
 
 
 @contextmanager

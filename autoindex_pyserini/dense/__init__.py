@@ -7,7 +7,7 @@ from autoindex_pyserini.dense.cache import CacheFile, VectorCache, clear_cache, 
 from autoindex_pyserini.dense.encoder import Encoder, EncodingError
 from autoindex_pyserini.dense.index import DenseCounts, Source, build_index, check_place, publish_index
 from autoindex_pyserini.dense.locate import ModelNotFoundError
-from autoindex_pyserini.dense.manifest import DenseManifest, read_manifest, write_manifest
+from autoindex_pyserini.dense.manifest import DenseManifest, read_manifest
 from autoindex_pyserini.dense.search import DenseSearcher
 from autoindex_pyserini.dense.settings import Encoding, FaissOptions, Machine
 
@@ -31,5 +31,4 @@ __all__ = [
     "list_caches",
     "publish_index",
     "read_manifest",
-    "write_manifest",
 ]

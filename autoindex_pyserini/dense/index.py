@@ -21,7 +21,6 @@ from autoindex_pyserini.dense.manifest import (
     DenseManifest,
     read_manifest,
     software_versions,
-    write_manifest,
 )
 from autoindex_pyserini.dense.settings import FaissOptions
 from autoindex_pyserini.dense.spool import Spool
@@ -146,7 +145,7 @@ def publish_index(
             faiss=options,
             versions=software_versions(),
         )
-        write_manifest(building, manifest)
+        publish.write_manifest(building, manifest)
     return manifest, counts
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from autoindex_pyserini import __version__
+from autoindex_pyserini import __version__, publish
 from autoindex_pyserini.dense.settings import Encoding, FaissOptions
-from autoindex_pyserini.errors import IndexDirectoryError
-from autoindex_pyserini.publish import MANIFEST
 
 FORMAT = 1
 
@@ -76,35 +73,12 @@ def software_versions() -> dict[str, str]:
     }
 
 
-def write_manifest(directory: Path, manifest: DenseManifest) -> None:
-    """Write the manifest into an index directory, flushed to disk."""
-    text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=2)
-    with (directory / MANIFEST).open("wb") as file:
-        file.write(text + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def read_manifest(directory: Path) -> DenseManifest:
     """Read the manifest of a dense index.
 
     Raises:
         IndexDirectoryError: there is none, or it is not one of a dense index of this format.
     """
-    path = directory / MANIFEST
-    try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=DenseManifest)
-    except FileNotFoundError:
-        raise IndexDirectoryError(
-            f"{directory} has no {MANIFEST}; give an index that `autoindex dense` built"
-        ) from None
-    except msgspec.DecodeError as error:
-        raise IndexDirectoryError(
-            f"{path} is not of a dense index: {error}; build the index again"
-        ) from error
-    if manifest.format > FORMAT:
-        raise IndexDirectoryError(
-            f"{path} has format {manifest.format}, and this version reads up to {FORMAT}; "
-            "upgrade autoindex_pyserini"
-        )
-    return manifest
+    return publish.read_manifest(
+        directory, DenseManifest, newest=FORMAT, what="a dense index", made_by="`autoindex dense`"
+    )

@@ -21,7 +21,7 @@ class QueryChange(msgspec.Struct, frozen=True):
         return self.after - self.before
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class MeasureChange(msgspec.Struct, frozen=True):
     """A measure's change over the queries.
 
     Attributes:
@@ -37,7 +37,7 @@ class Comparison(msgspec.Struct, frozen=True):
     broken: tuple[QueryChange, ...]
 
 
-def compare(before: Evaluation, after: Evaluation, measure: str) -> Comparison:
+def compare(before: Evaluation, after: Evaluation, measure: str) -> MeasureChange:
     """Compare two evaluations on one measure.
 
     Raises:
@@ -47,7 +47,7 @@ def compare(before: Evaluation, after: Evaluation, measure: str) -> Comparison:
     if old.keys() != new.keys():
         raise EvaluationError(f"{measure}: the two evaluations are over different queries")
     changes = [QueryChange(qid, old[qid], new[qid]) for qid in old]
-    return Comparison(
+    return MeasureChange(
         measure,
         after.means[measure] - before.means[measure],
         tuple(sorted((c for c in changes if c.change > 0), key=lambda c: (-c.change, c.qid))),

@@ -9,7 +9,8 @@ import msgspec
 
 from autoindex_pyserini.lucene.index import directory_size, open_reader
 from autoindex_pyserini.lucene.jvm import java_class, java_errors
-from autoindex_pyserini.lucene.manifest import FILE_NAME, Manifest, read_manifest
+from autoindex_pyserini.lucene.manifest import Manifest, read_manifest
+from autoindex_pyserini.publish import MANIFEST
 
 
 class FieldStatistics(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ def inspect_index(directory: Path) -> Inspection:
     Raises:
         IndexDirectoryError: the directory holds no index that can be opened.
     """
-    manifest = read_manifest(directory) if (directory / FILE_NAME).exists() else None
+    manifest = read_manifest(directory) if (directory / MANIFEST).exists() else None
     reader = open_reader(directory)
     try:
         found = Inspection(
@@ -99,10 +100,10 @@ def _contradictions(found: Inspection) -> list[str]:
         return []
     problems = []
     if manifest.passages != found.passages:
-        problems.append(f"{FILE_NAME} says {manifest.passages} passages, the index holds {found.passages}")
+        problems.append(f"{MANIFEST} says {manifest.passages} passages, the index holds {found.passages}")
     missing = {"contents", *manifest.fields} - {field.name for field in found.fields}
     if missing and found.passages:
-        problems.append(f"{FILE_NAME} names fields that no passage has: {', '.join(sorted(missing))}")
+        problems.append(f"{MANIFEST} names fields that no passage has: {', '.join(sorted(missing))}")
     return problems
 
 

@@ -6,19 +6,15 @@ Lucene ignores the file; it travels with the index directory.
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 from pathlib import Path
 
 import msgspec
 
-from autoindex_pyserini import __version__
-from autoindex_pyserini.errors import IndexDirectoryError
+from autoindex_pyserini import __version__, publish
 from autoindex_pyserini.lucene.java import find_jar, find_java
-from autoindex_pyserini.publish import MANIFEST
 from autoindex_pyserini.settings import Retriever
 
-FILE_NAME = MANIFEST
 FORMAT = 1
 
 
@@ -69,34 +65,12 @@ def software_versions() -> dict[str, str]:
     }
 
 
-def write_manifest(directory: Path, manifest: Manifest) -> None:
-    """Write the manifest into an index directory, flushed to disk."""
-    text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=2)
-    with (directory / FILE_NAME).open("wb") as file:
-        file.write(text + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def read_manifest(directory: Path) -> Manifest:
     """Read the manifest of an index directory.
 
     Raises:
         IndexDirectoryError: there is none, or it is not one of this format.
     """
-    path = directory / FILE_NAME
-    try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
-    except FileNotFoundError:
-        raise IndexDirectoryError(
-            f"{directory} has no {FILE_NAME}; give an index that `autoindex index` or a run built"
-        ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise IndexDirectoryError(f"{path}: {reason}; build the index again") from error
-    if manifest.format > FORMAT:
-        raise IndexDirectoryError(
-            f"{path} has format {manifest.format}, and this version reads up to {FORMAT}; "
-            "upgrade autoindex_pyserini"
-        )
-    return manifest
+    return publish.read_manifest(
+        directory, Manifest, newest=FORMAT, what="a Lucene index", made_by="`autoindex index` or a run"
+    )

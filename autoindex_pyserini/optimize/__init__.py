@@ -1,6 +1,6 @@
 """How programs improve: the loop, its journal, the run directory."""
 
-from autoindex_pyserini.optimize.ablation import CONDITIONS, AblationRun, ablate, check_conditions, one_shot
+from autoindex_pyserini.optimize.ablation import CONDITIONS, AblationRun, ablate, check_conditions
 from autoindex_pyserini.optimize.events import (
     Finished,
     JournalEvent,
@@ -38,7 +38,6 @@ __all__ = [
     "ablate",
     "check_conditions",
     "check_settings",
-    "one_shot",
     "read_events",
     "run",
 ]

@@ -33,7 +33,7 @@ def _no_analysis(settings: Settings) -> Settings:
     return replace(settings, search=replace(settings.search, analysis=False))
 
 
-def one_shot(settings: Settings) -> Settings:
+def _one_shot(settings: Settings) -> Settings:
     """One reply of the Code Agent and nothing else: no analysis, no repair, no synthesis, no second round."""
     search = replace(settings.search, rounds=1, analysis=False, synthesis=False)
     return replace(settings, search=search, model=replace(settings.model, repairs=0))
@@ -44,7 +44,7 @@ CONDITIONS: dict[str, Callable[[Settings], Settings]] = {
     "one-round": _one_round,
     "no-history": _no_history,
     "no-analysis": _no_analysis,
-    "one-shot": one_shot,
+    "one-shot": _one_shot,
 }
 """What is left out, by name. Those about history and analysis say something of the proposer ``llm`` alone."""
 

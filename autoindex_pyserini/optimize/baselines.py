@@ -31,7 +31,7 @@ from autoindex_pyserini.lucene import (
     analyzer_config,
 )
 from autoindex_pyserini.pipeline import Costs, Pipeline, Progress, Tunable, Tuning, even_weights, tune
-from autoindex_pyserini.program import Program, check, natural_fields_program
+from autoindex_pyserini.program import Program, natural_fields_program
 from autoindex_pyserini.sandbox import Counts
 from autoindex_pyserini.settings import Settings
 from autoindex_pyserini.types import Run
@@ -137,9 +137,8 @@ class Baselines:
         self._settings = settings
         self._scratch = scratch
         self._tuning = tuning
-        self._progress = progress or (lambda stage, done, total: None)
+        self._progress = progress
         self._pipeline = Pipeline(view, settings, scratch, progress=progress, trusted=trusted)
-        self._indexes: dict[tuple[str, bool], tuple[Path, Costs]] = {}
         self._dense: dict[str, tuple[Path, RowCosts]] = {}
 
     def natural_fields(self) -> Program:
@@ -154,9 +153,15 @@ class Baselines:
             SearchFailedError: a query failed.
         """
         vectors = {plan.program.id for plan in plans if plan.vectors}
+        built: dict[str, Costs] = {}
         for plan in plans:
-            index, costs = self._index(plan.program, vectors=plan.program.id in vectors)
-            with self._searcher(index) as searcher:
+            program = plan.program
+            index = self._scratch / f"index-{program.id}"
+            if program.id not in built:
+                keep = IndexOptions(store_docvectors=program.id in vectors)
+                built[program.id] = self._pipeline.build(program, index, keep)
+            costs = built[program.id]
+            with self._pipeline.searcher(index) as searcher:
                 begin = plan.begin or _even(plan.kind, searcher, self._settings)
                 if not plan.tuned:
                     yield Ready(plan, begin, index, costs, 0)
@@ -166,20 +171,13 @@ class Baselines:
                 yield self._tuned(plan, begin, searcher, index, costs)
 
     def _tuned(self, plan: Plan, begin: Tunable, searcher: Searcher, index: Path, costs: Costs) -> Ready:
-        done = 0
-
-        def tick(count: int) -> None:
-            nonlocal done
-            done += count
-            self._progress(f"tune {plan.name}", done, self._tuning.searches)
-
         found = tune(
             searcher,
             self._view.validation,
             begin,
             goal=self._settings.search,
             tuning=self._tuning,
-            progress=tick,
+            progress=self._pipeline.ticker(f"tune {plan.name}", self._tuning.searches),
         )
         return Ready(plan, found.scoring, index, costs, found.searches)
 
@@ -188,8 +186,9 @@ class Baselines:
         analyzer = analyzer_config(self._settings.retriever.analyzer).describe()
         for ready in settled:
             started = time.perf_counter()
-            with self._searcher(ready.index) as searcher:
-                run = searcher.search(split.topics, scoring=ready.scoring, name=tag(ready.plan.name))
+            run = self._pipeline.search(
+                ready.index, split.topics, name=tag(ready.plan.name), scoring=ready.scoring
+            )
             costs = ready.costs
             parameters = msgspec.to_builtins(ready.scoring)
             kind = parameters.pop("type")
@@ -221,7 +220,6 @@ class Baselines:
         for program in programs:
             if program.id in self._dense:
                 continue
-            check(program, self._settings.limits)
             started = time.perf_counter()
             index = self._scratch / f"dense-{program.id}"
             view = self._view
@@ -266,17 +264,6 @@ class Baselines:
             parameters={"k": 60, "of": " and ".join(one.name for one in runs)},
         )
         return row, run
-
-    def _index(self, program: Program, *, vectors: bool) -> tuple[Path, Costs]:
-        key = (program.id, vectors)
-        if key not in self._indexes:
-            path = self._scratch / f"index-{program.id}"
-            costs = self._pipeline.build(program, path, IndexOptions(store_docvectors=vectors))
-            self._indexes[key] = (path, costs)
-        return self._indexes[key]
-
-    def _searcher(self, index: Path) -> Searcher:
-        return Searcher(index, self._settings.retriever, threads=self._settings.execution.worker_count)
 
 
 _NAMES = {"bm25": "BM25", "bm25f": "BM25F", "field-sum": "field sum", "rm3": "RM3", "rocchio": "Rocchio"}

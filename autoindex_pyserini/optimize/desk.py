@@ -10,6 +10,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from autoindex_pyserini.agents import (
     Brief,
     Case,
@@ -54,7 +56,6 @@ class Desk:
 
     def brief(self) -> Brief:
         """Everything that is known, in numbers."""
-        search = self._settings.search
         if self._profile is None:
             self._profile = profile(self._view.documents())
         program = self._incumbent.program
@@ -62,8 +63,13 @@ class Desk:
             outcome = self._directory.evaluation(program.id)
             self._evidence = diagnose(self._pipeline, self._view, program, outcome)
             self._diagnosed = program.id
+        return msgspec.structs.replace(self.standing(), profile=self._profile, evidence=self._evidence)
+
+    def standing(self) -> Brief:
+        """A brief without a look at the documents: no profile and no evidence."""
+        search = self._settings.search
         return Brief(
-            profile=self._profile,
+            profile=CollectionProfile(),
             incumbent=self._incumbent,
             history=self._history,
             round=self._round,
@@ -72,7 +78,6 @@ class Desk:
             measures=search.measures,
             limits=self._settings.limits,
             num_validation_queries=len(self._view.validation.qrels),
-            evidence=self._evidence,
             notes=self.notes,
         )
 

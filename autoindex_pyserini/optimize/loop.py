@@ -12,7 +12,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from autoindex_pyserini.agents import Answer, Proposal, Proposer, Trial
+from autoindex_pyserini.agents import Answer, Proposal, Proposer, RequestCancelledError, Trial
 from autoindex_pyserini.collection import SearchView
 from autoindex_pyserini.errors import ProgramFault
 from autoindex_pyserini.evaluation import accepts, compare
@@ -109,9 +109,7 @@ class Loop:
             leader = (best or incumbent).program.id
             self._record(RoundClosed(round=number, incumbent=leader, improved=best is not None))
             incumbent = best or incumbent
-        if (
-            self._journal.at_end and self._should_stop()
-        ):  # asked for in the last round: no test without a word
+        if self._journal.at_end and self._should_stop():  # asked for in the last round
             raise StopRequestedError
         self._record(Selected(program=incumbent.program.id, reason=reason))
         return incumbent.program
@@ -128,7 +126,10 @@ class Loop:
         if event is None:
             if self._should_stop():
                 raise StopRequestedError
-            answer = ask()
+            try:
+                answer = ask()
+            except RequestCancelledError:
+                raise StopRequestedError from None
             for proposal in answer.proposals:
                 self._directory.write_program(proposal.program)
             event = Proposed(

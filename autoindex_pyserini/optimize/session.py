@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from autoindex_pyserini.agents import Brief, Case, CollectionProfile, Tool, Trial
+from autoindex_pyserini.agents import Brief, Case, Tool, Trial
 from autoindex_pyserini.agents.by_hand import NAME, HandProposer, Paused
 from autoindex_pyserini.collection import SearchView, Split
 from autoindex_pyserini.errors import RunDirectoryError
@@ -247,18 +247,7 @@ class _Slate(Desk):
 
     def brief(self) -> Brief:
         """Where the search stands; profile and evidence are empty."""
-        search = self._settings.search
-        return Brief(
-            profile=CollectionProfile(),
-            incumbent=self._incumbent,
-            history=self._history,
-            round=self._round,
-            rounds=search.rounds,
-            objective=search.objective,
-            measures=search.measures,
-            limits=self._settings.limits,
-            num_validation_queries=len(self._view.validation.qrels),
-        )
+        return self.standing()
 
 
 def _ranks(qid: str, before: Outcome, after: Outcome) -> tuple[tuple[int | None, int | None], ...]:

@@ -22,6 +22,7 @@ from autoindex_pyserini.lucene import (
     IndexBuilder,
     IndexOptions,
     Manifest,
+    Scoring,
     Searcher,
     corpus_statistics,
     publishing,
@@ -182,22 +183,38 @@ class Pipeline:
             index_seconds=time.perf_counter() - started,
         )
 
-    def search(self, directory: Path, topics: Sequence[Topic], *, name: str) -> Run:
-        """Search an index for all topics.
+    def searcher(self, directory: Path) -> Searcher:
+        """Open an index with the retriever and threads of the settings; to be closed."""
+        return Searcher(directory, self.settings.retriever, threads=self.settings.execution.worker_count)
 
-        Raises:
-            SearchFailedError: some queries failed.
-        """
-        threads = self.settings.execution.worker_count
+    def ticker(self, stage: str, total: int) -> Callable[[int], None]:
+        """A counter that is told how many more are done, and tells `progress` how many are."""
         done = 0
 
         def tick(count: int) -> None:
             nonlocal done
             done += count
-            self._progress("search", done, len(topics))
+            self._progress(stage, done, total)
 
-        with Searcher(directory, self.settings.retriever, threads=threads) as searcher:
-            return searcher.search(topics, name=name, progress=tick)
+        return tick
+
+    def search(
+        self, directory: Path, topics: Sequence[Topic], *, name: str, scoring: Scoring | None = None
+    ) -> Run:
+        """Search an index for all topics.
+
+        Args:
+            directory: the index.
+            topics: the queries.
+            name: the run's tag.
+            scoring: how passages are scored; BM25 with the retriever's k1 and b if None.
+
+        Raises:
+            SearchFailedError: some queries failed.
+        """
+        with self.searcher(directory) as searcher:
+            tick = self.ticker("search", len(topics))
+            return searcher.search(topics, scoring=scoring, name=name, progress=tick)
 
     def score(self, program: Program, directory: Path, costs: Costs, split: Split) -> tuple[Outcome, Run]:
         """Search an index that `build` made and score the run on a split."""

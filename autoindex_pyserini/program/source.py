@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import warnings
 
@@ -32,6 +33,23 @@ def parse(source: str) -> ast.Module:
     except (ValueError, RecursionError, MemoryError) as error:  # NUL, surrogates, nesting too deep to parse
         reason = "it is nested too deeply" if not isinstance(error, ValueError) else str(error)[:200]
         raise InvalidProgramError(f"the source cannot be parsed: {reason}; write it more plainly") from None
+
+
+def meaning(source: str) -> str:
+    """The program without its comments, docstrings and layout: equal for programs that do the same.
+
+    Raises:
+        InvalidProgramError: it is not Python.
+    """
+    return ast.dump(_Bare().visit(copy.deepcopy(parse(source))))
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes docstrings away."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        """Drop expressions that are constants: docstrings, and others without effect."""
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:

@@ -5,8 +5,6 @@ AutoIndex (arXiv 2607.18603), section 3.3; the synthesis of several that passed 
 
 from __future__ import annotations
 
-import ast
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -29,7 +27,7 @@ from autoindex_pyserini.agents.llm.replies import ModelReplyError, RequestTooLon
 from autoindex_pyserini.agents.proposer import Brief, Proposal, Trial
 from autoindex_pyserini.errors import InvalidProgramError
 from autoindex_pyserini.program import Program, check
-from autoindex_pyserini.program.source import parse
+from autoindex_pyserini.program.source import meaning as meaning_of
 from autoindex_pyserini.settings import Limits, Retriever, Search
 
 NOTHING_SAID = "(no answer)"
@@ -121,14 +119,14 @@ class CodeAgent:
                 notes.append(str(error))
         if len(found) > count:
             notes.append(f"{len(found)} programs came, {count} were asked for: the first {count} count")
-        known = {_meaning(trial.program): trial.program.id for trial in (brief.incumbent, *brief.history)}
+        known = {meaning_of(trial.program.source): trial.program.id for trial in brief.history}
         proposals: list[Proposal] = []
         for number, draft in enumerate(found[:count], 1):
             checked = self._checked(messages, brief, agent, draft, f"program {number}", notes)
             if checked is None:
                 continue
             program = Program(checked.source)
-            meaning = _meaning(program)
+            meaning = meaning_of(program.source)
             if meaning in known:
                 notes.append(f"program {number} does what {known[meaning]} did; it is not tried again")
                 continue
@@ -212,19 +210,6 @@ def _fault(draft: Draft, limits: Limits) -> InvalidProgramError | None:
 def _line(source: str, number: int | None) -> str:
     lines = source.split("\n")
     return lines[number - 1].strip() if number and number <= len(lines) else ""
-
-
-def _meaning(program: Program) -> str:
-    """The program without its comments, docstrings and layout: equal for programs that do the same."""
-    return ast.dump(_Bare().visit(copy.deepcopy(parse(program.source))))
-
-
-class _Bare(ast.NodeTransformer):
-    """Takes docstrings away."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Drop expressions that are constants: docstrings, and others without effect."""
-        return None if isinstance(node.value, ast.Constant) else node
 
 
 def _passed_text(number: int, trial: Trial) -> str:

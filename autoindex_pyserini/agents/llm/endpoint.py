@@ -33,10 +33,6 @@ class EndpointError(ProposerError):
         self.status = status
 
 
-class RequestCancelledError(ProposerError):
-    """The user asked to stop while a model was waited for. The request is recorded as not answered."""
-
-
 def is_openai(base_url: str) -> bool:
     """Whether this is OpenAI's own service, or Azure's of it."""
     host = urlsplit(base_url).hostname or ""

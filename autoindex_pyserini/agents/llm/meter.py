@@ -47,7 +47,8 @@ class Meter:
         ):
             if limit and used >= limit:
                 raise BudgetSpentError(
-                    f"the model has used {what}, the limit of the run is {limit:,}; raise it with {option}"
+                    f"the model has used {what}, the limit of the run is {limit:,}; another run may have "
+                    f"more: {option}"
                 )
 
     def mark(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import wait
 from typing import Any
 
-from autoindex_pyserini.agents.llm.endpoint import RequestCancelledError
+from autoindex_pyserini.agents.proposer import RequestCancelledError
 
 _POLL_S = 0.1
 _CLOSING_S = 0.5

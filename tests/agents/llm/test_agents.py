@@ -317,6 +317,33 @@ def test_a_killed_run_pays_nothing_twice(moment: int, toy: Path, tmp_path: Path)
     assert costless == [json.dumps(strip(event)) for event in all_events(whole)]
 
 
+def test_ctrl_c_while_a_model_is_waited_for_stops_and_says_how_to_go_on(toy: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "autoindex_pyserini",
+        "optimize",
+        str(toy),
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    with (
+        ScriptedServer(lambda body: Play("late", stall_s=60)) as server,
+        subprocess.Popen(
+            [*command, *KNOBS, "--base-url", server.base_url], stderr=subprocess.PIPE, text=True
+        ) as process,
+    ):
+        deadline = time.monotonic() + 60
+        while not server.bodies and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "--resume" in err
+    assert not events(tmp_path / "run", "proposed")
+    assert not events(tmp_path / "run", "selected")
+
+
 def all_events(run: Path) -> Iterator[dict[str, Any]]:
     for line in (run / "journal.jsonl").read_text().splitlines():
         yield json.loads(line)

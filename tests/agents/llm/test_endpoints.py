@@ -13,11 +13,11 @@ import pytest
 
 from autoindex_pyserini.agents.llm.endpoint import (
     EndpointError,
-    RequestCancelledError,
     base_url_of,
     key_for,
 )
 from autoindex_pyserini.agents.llm.transport import Patience
+from autoindex_pyserini.agents.proposer import RequestCancelledError
 from autoindex_pyserini.errors import InputError
 from autoindex_pyserini.settings import Endpoint
 
